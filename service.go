@@ -38,6 +38,8 @@ type ServiceField struct {
 	// Operators are those that the field can be filtered with, and Pushdown those
 	// of them that run in the source.
 	Operators, Pushdown []FilterOp
+	// Aggregates are those that the field can have.
+	Aggregates []Aggregate
 }
 
 // QueryPlan is what a query comes to in its source.

@@ -48,6 +48,8 @@ type ViewField struct {
 	Operators  []string `json:"operators"`
 	// Pushdown are those of the operators that run in the source.
 	Pushdown []string `json:"pushdown"`
+	// Aggregates are those that the field can have.
+	Aggregates []string `json:"aggregates"`
 }
 
 // QueryPreview is what a query brings.

@@ -118,13 +118,14 @@ func (c *call) nameCursor() string {
 
 // fieldView is a column of a view.
 type fieldView struct {
-	Name       string              `json:"name"`
-	Label      string              `json:"label"`
-	Type       columnar.Type       `json:"type"`
-	Nullable   bool                `json:"nullable"`
-	Filterable bool                `json:"filterable"`
-	Operators  []feedmill.FilterOp `json:"operators"`
-	Pushdown   []feedmill.FilterOp `json:"pushdown"`
+	Name       string               `json:"name"`
+	Label      string               `json:"label"`
+	Type       columnar.Type        `json:"type"`
+	Nullable   bool                 `json:"nullable"`
+	Filterable bool                 `json:"filterable"`
+	Operators  []feedmill.FilterOp  `json:"operators"`
+	Pushdown   []feedmill.FilterOp  `json:"pushdown"`
+	Aggregates []feedmill.Aggregate `json:"aggregates"`
 }
 
 func (s *Server) listFields(c *call) (answer, error) {
@@ -141,7 +142,7 @@ func (s *Server) listFields(c *call) (answer, error) {
 	for i, f := range fields {
 		views[i] = fieldView{
 			Name: f.Name, Label: f.Label, Type: f.Type, Nullable: f.Nullable, Filterable: len(f.Operators) > 0,
-			Operators: slices.Concat([]feedmill.FilterOp{}, f.Operators), Pushdown: slices.Concat([]feedmill.FilterOp{}, f.Pushdown),
+			Operators: slices.Concat([]feedmill.FilterOp{}, f.Operators), Pushdown: slices.Concat([]feedmill.FilterOp{}, f.Pushdown), Aggregates: slices.Concat([]feedmill.Aggregate{}, f.Aggregates),
 		}
 		if f.Label == "" {
 			views[i].Label = f.Name

@@ -52,6 +52,13 @@ func TestTypesArePinned(t *testing.T) {
 			t.Errorf("%s: %d %s", fn, got.status, got.body)
 		}
 	}
+	if got := s.send(t, request{path: "/query_builder/services/shop/views/files/fields"}); !strings.Contains(got.body, `"aggregates":["min","max","count","countDistinct"]`) {
+		t.Errorf("the fields: %s", got.body)
+	}
+	page := s.send(t, request{path: "/ui/feeds/new/query?service=shop&view=files&chosen=yes&field=id", key: "-", header: [][2]string{{"Cookie", s.session(t, adminKey)}}})
+	if strings.Contains(page.body, `<option value="sum"`) || !strings.Contains(page.body, `<option value="min"`) {
+		t.Errorf("the query page offers to add up an oid, or has no aggregates: %s", page.body)
+	}
 	if amounts.RowCount != 11 || days.RowCount != 37 {
 		t.Fatal(amounts.RowCount, days.RowCount)
 	}

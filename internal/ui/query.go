@@ -62,29 +62,23 @@ type namedColumn struct{ Input, Of, As, Otherwise string }
 // asOf reads the names that the columns of a field are given.
 func asOf(q url.Values, field string) map[string]string {
 	as := map[string]string{"": strings.TrimSpace(q.Get("as." + field))}
-	for _, a := range slices.Concat(numberAggregates, aggregates) {
+	for _, a := range aggregates {
 		as[a.Op] = strings.TrimSpace(q.Get("as." + field + "." + a.Op))
 	}
 	return as
 }
 
-// aggregates are those that every field has, and numberAggregates those of numbers besides.
-var (
-	numberAggregates = []operator{{"sum", "sum"}, {"avg", "average"}}
-	aggregates       = []operator{{"min", "least"}, {"max", "greatest"}, {"count", "count"}, {"countDistinct", "distinct"}}
-)
+// aggregates are all of them, in the order in which they are offered.
+var aggregates = []operator{{"sum", "sum"}, {"avg", "average"}, {"min", "least"}, {"max", "greatest"}, {"count", "count"}, {"countDistinct", "distinct"}}
 
-// Aggregates are those that the field can have.
-func (f queryField) Aggregates() []operator {
-	if numeric(f.Type) {
-		return slices.Concat(numberAggregates, aggregates)
-	}
-	return aggregates
+// OfferedAggregates are those that the field can have.
+func (f queryField) OfferedAggregates() []operator {
+	return slices.DeleteFunc(slices.Clone(aggregates), func(o operator) bool { return !slices.Contains(f.Aggregates, o.Op) })
 }
 
 // MoreAggregates are those that the field can have besides the chosen ones.
 func (f queryField) MoreAggregates() []operator {
-	return slices.DeleteFunc(slices.Clone(f.Aggregates()), func(o operator) bool { return slices.Contains(f.ChosenAggregates, o.Op) })
+	return slices.DeleteFunc(f.OfferedAggregates(), func(o operator) bool { return slices.Contains(f.ChosenAggregates, o.Op) })
 }
 
 // Aggregated reports whether rows are grouped.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
 )
@@ -36,7 +37,9 @@ const (
 	Bytes
 	Boolean
 	Integer
-	Huge     // whole numbers of 128 bits
+	Huge // whole numbers of 128 bits
+	// UnsignedHuge are whole numbers of 128 bits without a sign, which are read as text.
+	UnsignedHuge
 	Unsigned // whole numbers without a sign that are read as decimals
 	Decimal
 	Float
@@ -89,9 +92,9 @@ func (t *Table) typeOf(c query.Column) string {
 // Fetched is a column as it is read.
 func (t *Table) Fetched(c query.Column) string {
 	switch t.Columns[c.Index].Kind {
-	case Real:
-		return "CAST(CAST(" + Quote(t.Columns[c.Index].Name) + " AS VARCHAR) AS DOUBLE)"
-	case Integer, Float:
+	case UnsignedHuge:
+		return "CAST(" + Quote(t.Columns[c.Index].Name) + " AS VARCHAR)"
+	case Integer, Float, Real:
 		return "CAST(" + Quote(t.Columns[c.Index].Name) + " AS " + t.typeOf(c) + ")"
 	}
 	return t.Column(c)
@@ -100,6 +103,9 @@ func (t *Table) Fetched(c query.Column) string {
 // Key is an expression as it is grouped and sorted by.
 func (t *Table) Key(e query.Expression) string {
 	sql := t.Fetched(e.Column)
+	if t.Columns[e.Column.Index].Kind == UnsignedHuge {
+		sql = unsignedHugeKey(e, t.Column(e.Column))
+	}
 	if low, high := bounds(t.Columns[e.Column.Index].Kind); high != "" {
 		sql = "CASE WHEN " + sql + " " + low + " AND " + sql + " " + high + " THEN " + sql + " END"
 	}
@@ -107,6 +113,18 @@ func (t *Table) Key(e query.Expression) string {
 		return sql
 	}
 	return t.Aggregate(e.Aggregate, sql)
+}
+
+// unsignedHugeKey is what is grouped and sorted by: the digits, with zeros before them, which are in the
+// order of the numbers.
+func unsignedHugeKey(e query.Expression, column string) string {
+	switch e.Aggregate {
+	case feedmill.AggregateSum:
+		return "CAST(" + column + " AS HUGEINT)"
+	case feedmill.AggregateAvg:
+		return "CAST(" + column + " AS DOUBLE)"
+	}
+	return "lpad(CAST(" + column + " AS VARCHAR), 39, '0')"
 }
 
 // KeyHidesIndex is false: DuckDB has no indexes that serve an order.
@@ -133,6 +151,8 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 			return "CAST(" + bind(v.FloatString(0)) + " AS DECIMAL(38,0))"
 		case Huge:
 			return "CAST(" + bind(v.FloatString(0)) + " AS HUGEINT)"
+		case UnsignedHuge:
+			return "CAST(" + bind(v.FloatString(0)) + " AS UHUGEINT)"
 		}
 	}
 	return t.Dialect.Value(of, v, bind)
@@ -154,8 +174,8 @@ func bounds(k Kind) (low, high string) {
 
 // Compare does not let values pass that are null once they are read.
 func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
-	if t.Columns[p.Column.Index].Kind == Huge {
-		if sql, ok := beyondHuge(p, column); ok {
+	if r, ok := hugeRanges[t.Columns[p.Column.Index].Kind]; ok {
+		if sql, ok := r.beyond(p, column); ok {
 			return sql
 		}
 	}
@@ -180,16 +200,27 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 	return sql
 }
 
-// hugeMost is the greatest HUGEINT, and the least is one below its opposite.
-var hugeMost = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 127), big.NewInt(1))
+// hugeRange is the least and the greatest value of a type.
+type hugeRange struct{ least, most *big.Rat }
 
-// beyondHuge compares with a number that no HUGEINT is.
-func beyondHuge(p query.Compare, column string) (sql string, ok bool) {
+var hugeRanges = map[Kind]hugeRange{
+	Huge:         {new(big.Rat).Neg(powerOfTwo(127, 0)), powerOfTwo(127, 1)},
+	UnsignedHuge: {new(big.Rat), powerOfTwo(128, 1)},
+}
+
+// powerOfTwo is two to the power of n, less something.
+func powerOfTwo(n uint, less int64) *big.Rat {
+	power := new(big.Int).Lsh(big.NewInt(1), n)
+	return new(big.Rat).SetInt(power.Sub(power, big.NewInt(less)))
+}
+
+// beyond compares with a number that is out of the range.
+func (r hugeRange) beyond(p query.Compare, column string) (sql string, ok bool) {
 	n, ok := p.Value.(*big.Rat)
-	if !ok || n.Num().CmpAbs(hugeMost) <= 0 {
+	if !ok || n.Cmp(r.least) >= 0 && n.Cmp(r.most) <= 0 {
 		return "", false
 	}
-	above := n.Sign() > 0
+	above := n.Cmp(r.most) > 0
 	switch p.Comparison {
 	case query.Less, query.LessOrEqual:
 		ok = above

@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -151,6 +152,15 @@ type Field struct {
 	// Pushdown are the operators that run in the database. The others are tested
 	// here, after the rows have come.
 	Pushdown []feedmill.FilterOp
+}
+
+// aggregates are those that the field can have.
+func (f *Field) aggregates() []feedmill.Aggregate {
+	return slices.DeleteFunc(query.Aggregates(f.Type), func(fn feedmill.Aggregate) bool { return f.Identifier && isSum(fn) })
+}
+
+func isSum(fn feedmill.Aggregate) bool {
+	return fn == feedmill.AggregateSum || fn == feedmill.AggregateAvg
 }
 
 // Columns are what a query over fields is resolved with.

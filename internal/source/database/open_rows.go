@@ -204,9 +204,12 @@ func (b *Builder) OpenDecimal(text []byte) {
 // OpenWhole is [Builder.OpenDecimal] for a vector that came as one.
 func (b *Builder) OpenWhole(v columnar.Vector) columnar.Vector {
 	for i := range v.Len {
-		if v.Null(i) {
+		switch {
+		case v.Null(i):
 			b.Null()
-		} else {
+		case v.Offsets != nil:
+			b.OpenDecimal(v.Text(i))
+		default:
 			b.OpenDecimal([]byte(digits(&v, i).String()))
 		}
 	}

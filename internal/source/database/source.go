@@ -193,7 +193,7 @@ func (d *definition) checkSums(fields []Field) error {
 		}
 		asked := []feedmill.NamedAggregate{{Fn: f.Aggregate, Place: f.Place}}
 		for _, a := range append(asked, f.Aggregates...) {
-			if a.Fn == feedmill.AggregateSum || a.Fn == feedmill.AggregateAvg {
+			if isSum(a.Fn) {
 				a.Place.Detail = fmt.Sprintf("The field %s is of type %s, whose values cannot be added up. Use min, max, count or countDistinct.", f.Name, fields[at].Native)
 				faults.Add(a.Place)
 			}

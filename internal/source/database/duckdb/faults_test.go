@@ -33,6 +33,8 @@ func TestTypes(t *testing.T) {
 		{"HUGEINT", "(-99999999999999999999999999999999999999), (1)", columnar.TypeDecimal, []string{"-99999999999999999999999999999999999999", "1"}, ""},
 		{"HUGEINT", "(-170141183460469231731687303715884105727), (1)", columnar.TypeDecimal, []string{"-170141183460469231731687303715884105727", "1"}, feedmill.WarnDigits},
 		{"HUGEINT", "(100000000000000000000000000000000000000), (1)", columnar.TypeDecimal, []string{"1e+38", "1"}, ""},
+		{"UHUGEINT", "(340282366920938463463374607431768211455), (1)", columnar.TypeDecimal, []string{"340282366920938463463374607431768211455", "1"}, feedmill.WarnDigits},
+		{"UHUGEINT", "(7), (18446744073709551616), (NULL)", columnar.TypeDecimal, []string{"7", "18446744073709551616", "<null>"}, ""},
 		{"FLOAT", "(1.5), ('inf')", columnar.TypeNumber, []string{"1.5", "+Inf"}, feedmill.WarnNotFinite},
 		{"DECIMAL(38,10)", "(1234567890123456789012345678.0123456789)", columnar.TypeDecimal, []string{"12345678901234567890123456780123456789/10000000000"}, ""},
 		{"ENUM('x', 'y')", "('y')", columnar.TypeText, []string{"y"}, ""},
@@ -100,6 +102,43 @@ func TestHugeIntegers(t *testing.T) {
 	got, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, `{"fields":[{"field":"v"},{"field":"n","aggregate":"count"}],"sort":[{"field":"v"}]}`))
 	if want := [][]string{{"-5", "1"}, {next, "2"}, {most, "1"}, {"<null>", "1"}}; err != nil || cmp.Diff(want, got.Rows) != "" {
 		t.Error(err, cmp.Diff(want, got.Rows))
+	}
+}
+
+// TestUnsignedHugeIntegers is the same for those without a sign. The first rules do not read more than 38 digits.
+func TestUnsignedHugeIntegers(t *testing.T) {
+	path := newPath(t)
+	const most, next = "340282366920938463463374607431768211455", "340282366920938463463374607431768211454"
+	write(t, path, "CREATE TABLE t (v UHUGEINT, n INTEGER)", "INSERT INTO t VALUES ("+most+", 1), ("+next+", 2), ("+next+", 3), (5, 4), (NULL, 5), (10, 6)")
+	db := open(t, path)
+	table := databasetest.Describe(t, db, "t")
+	for filter, want := range map[string]int{
+		`{"op":"eq","values":["` + most + `"]}`: 1, `{"op":"eq","values":["` + next + `"]}`: 2, `{"op":"gt","values":["` + next + `"]}`: 1, `{"op":"lt","values":["` + next + `"]}`: 2,
+		`{"op":"gt","values":[1e60]}`: 0, `{"op":"lt","values":[1e60]}`: 5, `{"op":"gte","values":[-1]}`: 5, `{"op":"lt","values":[-1]}`: 0, `{"op":"eq","values":[-1],"inverted":true}`: 6,
+		`{"op":"gt","values":[5.5]}`: 4, `{"op":"gt","values":["340282366920938463463374607431768211456"]}`: 0,
+	} {
+		got, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, `{"fields":[{"field":"v","filters":[`+filter+`]}]}`))
+		if err != nil || len(got.Rows) != want {
+			t.Errorf("%s: %v, %v, want %d", filter, got.Rows, err, want)
+		}
+	}
+	for text, want := range map[string][][]string{
+		`{"fields":[{"field":"v"},{"field":"n","aggregate":"count"}],"sort":[{"field":"v"}]}`:                                                                    {{"5", "1"}, {"10", "1"}, {next, "2"}, {most, "1"}, {"<null>", "1"}},
+		`{"fields":[{"field":"v","aggregate":[{"fn":"min","as":"a"},{"fn":"max","as":"b"},{"fn":"countDistinct","as":"c"}]}]}`:                                   {{"5", most, "4"}},
+		`{"fields":[{"field":"v","aggregate":[{"fn":"sum","as":"a"},{"fn":"avg","as":"b"}]},{"field":"n","select":false,"filters":[{"op":"gt","values":[3]}]}]}`: {{"15", "7.5"}},
+		`{"fields":[{"field":"n"},{"field":"v"}],"sort":[{"field":"v","order":"desc"},{"field":"n"}],"limit":2}`:                                                 {{"1", most}, {"2", next}},
+	} {
+		got, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, text))
+		if err != nil || cmp.Diff(want, got.Rows) != "" {
+			t.Error(text, err, cmp.Diff(want, got.Rows))
+		}
+	}
+	first, err := db.Table(t.Context(), "t", feedmill.RulesFirst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := databasetest.Read(t.Context(), first, databasetest.Parse(t, `{"fields":[{"field":"v"}]}`)); err == nil {
+		t.Error("the first rules read 39 digits")
 	}
 }
 

@@ -23,8 +23,12 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 	}
 	batch := database.NewBatch(plan, columns)
 	statement := dialect.Statement{SQL: plan.SQL, Args: plan.Args, Guard: t.guard(), GuardText: t.guardText}
-	err := t.each(ctx, t.view, statement, asSent(columns), func(run []columnar.Vector) error {
+	err := t.each(ctx, t.view, statement, t.asSent(plan, columns), func(run []columnar.Vector) error {
 		for i := range run {
+			e := plan.Fetched[i]
+			if t.sql.Columns[e.Column.Index].Kind == dialect.Real && columns[i].Type == columnar.TypeNumber && !e.CanOverflow() {
+				showSingles(run[i].Floats)
+			}
 			if query.IsOpen(&columns[i]) {
 				run[i] = batch.Columns[i].OpenWhole(run[i])
 				continue
@@ -41,12 +45,23 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 	return done, err
 }
 
-// asSent are columns as the engine sends them: all whole numbers of 128 bits as decimals, which
-// can have a digit more than others.
-func asSent(columns []feedmill.Column) []feedmill.Column {
+// showSingles makes the numbers of floats of 4 bytes those that they are shown as.
+func showSingles(floats []float64) {
+	for i, f := range floats {
+		floats[i] = query.Single(float32(f))
+	}
+}
+
+// asSent are columns as the engine sends them: whole numbers of 128 bits as decimals, which can have a
+// digit more than others, and as text where they have no sign.
+func (t *table) asSent(plan *query.Plan, columns []feedmill.Column) []feedmill.Column {
 	sent := slices.Clone(columns)
-	for i := range sent {
-		if query.IsOpen(&sent[i]) {
+	for i, e := range plan.Fetched {
+		switch {
+		case !query.IsOpen(&sent[i]):
+		case t.sql.Columns[e.Column.Index].Kind == dialect.UnsignedHuge && e.Aggregate != feedmill.AggregateSum:
+			sent[i] = feedmill.Column{Type: columnar.TypeText}
+		default:
 			sent[i].Precision = columnar.WideDigits
 		}
 	}

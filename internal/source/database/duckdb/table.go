@@ -64,20 +64,21 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 	f.Name, f.SourceName, f.Nullable, f.Description = name, name, nullable, database.Said(comment)
 	var kind dialect.Kind
 	f.Type, kind = typeOf(native)
+	if t.rules < feedmill.RulesCurrent {
+		kind = firstKind(kind)
+	}
 	switch {
 	case kind == dialect.Decimal:
 		found := decimal.FindStringSubmatch(native)
 		f.Precision, _ = strconv.Atoi(found[1])
 		f.Scale, _ = strconv.Atoi(found[2])
-	case kind == dialect.Huge:
+	case kind == dialect.Huge || kind == dialect.UnsignedHuge:
 		f.Precision = hugeDigits
 	case kind == dialect.Unsigned:
 		f.Precision = columnar.WideDigits
 		if native == "UBIGINT" {
 			f.Precision = 20
 		}
-	case kind == dialect.Real && t.rules < feedmill.RulesCurrent:
-		kind = dialect.Float
 	case kind == dialect.Bytes:
 		f.Format = "base64"
 	case kind == dialect.TimestampTZ:
@@ -92,7 +93,18 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 	t.sql.Columns = append(t.sql.Columns, dialect.Column{Name: name, Kind: kind})
 }
 
-// hugeDigits is how many digits a HUGEINT can have, which are more than those of a decimal.
+// firstKind is what the first rules take a kind for.
+func firstKind(k dialect.Kind) dialect.Kind {
+	switch k {
+	case dialect.Real:
+		return dialect.Float
+	case dialect.UnsignedHuge:
+		return dialect.Unsigned
+	}
+	return k
+}
+
+// hugeDigits is how many digits a HUGEINT or UHUGEINT can have, which are more than those of a decimal.
 const hugeDigits = 39
 
 var decimal = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
@@ -106,7 +118,7 @@ var kinds = map[string]struct {
 	"INTEGER": {columnar.TypeInteger, dialect.Integer}, "BIGINT": {columnar.TypeInteger, dialect.Integer},
 	"UTINYINT": {columnar.TypeInteger, dialect.Integer}, "USMALLINT": {columnar.TypeInteger, dialect.Integer},
 	"UINTEGER": {columnar.TypeInteger, dialect.Integer},
-	"UBIGINT":  {columnar.TypeDecimal, dialect.Unsigned}, "HUGEINT": {columnar.TypeDecimal, dialect.Huge}, "UHUGEINT": {columnar.TypeDecimal, dialect.Unsigned},
+	"UBIGINT":  {columnar.TypeDecimal, dialect.Unsigned}, "HUGEINT": {columnar.TypeDecimal, dialect.Huge}, "UHUGEINT": {columnar.TypeDecimal, dialect.UnsignedHuge},
 	"FLOAT": {columnar.TypeNumber, dialect.Real}, "DOUBLE": {columnar.TypeNumber, dialect.Float},
 	"VARCHAR": {columnar.TypeText, dialect.Text}, "BLOB": {columnar.TypeText, dialect.Bytes}, "JSON": {columnar.TypeJSON, dialect.JSON},
 	"DATE": {columnar.TypeDate, dialect.Date}, "TIMESTAMP": {columnar.TypeTimestamp, dialect.Timestamp},

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	dialect "github.com/feedmill/feedmill/internal/query/duckdb"
 	"github.com/feedmill/feedmill"
+	dialect "github.com/feedmill/feedmill/internal/query/duckdb"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 	"github.com/feedmill/feedmill"
+	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
