@@ -2,10 +2,10 @@ package app
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,13 +13,14 @@ import (
 )
 
 // TestQueriesKeepTheirMeaning changes what is behind feeds between their refreshes: types,
-// values, and whether there are any. A refresh publishes the rows that the query meant
-// when it was created, by an oracle that knows nothing of types, or fails and keeps the
-// version that was there.
+// values, whether there are any, names, and what other tables there are. Some feeds are as an
+// earlier release stored them. A refresh publishes the rows that the query meant when it was
+// created, by an oracle that knows nothing of types, or fails and keeps the version that was there.
 func TestQueriesKeepTheirMeaning(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	s := start(t, setup{env: append(slices.Clone(webhooks.env), "FEEDMILL_DATABASE_DIRS="+folder)})
+	folder, data := t.TempDir(), t.TempDir()
+	s := start(t, setup{env: append(slices.Clone(webhooks.env), "FEEDMILL_DATABASE_DIRS="+folder, "FEEDMILL_DATA="+data)})
+	store := openDatabase(t, "sqlite3", filepath.Join(data, storeFile), "sqlite", nil)
 	for _, test := range []struct {
 		name  string
 		open  func(testing.TB) *realDatabase
@@ -33,32 +34,48 @@ func TestQueriesKeepTheirMeaning(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var db *realDatabase
+			var connection string
 			if test.open != nil {
 				db = test.open(t)
 				db.do(t, "CREATE TABLE first (id integer)")
-				s.connectTo(t, db, test.name)
+				connection = s.connectTo(t, db, test.name).ID
 			}
+			published, refused := 0, 0
 			seed := rand.Uint64()
 			r := rand.New(rand.NewPCG(seed, 0))
 			for n := range longOr(test.short, 500) {
-				u := &upstream{service: s, db: db, connector: test.name, r: r, name: fmt.Sprint("t", n)}
+				u := &upstream{service: s, store: store, db: db, connector: test.name, connection: connection, r: r, name: fmt.Sprint("t", n), column: "v"}
 				u.run(t)
+				published, refused = published+u.published, refused+u.refused
 				if t.Failed() {
 					t.Fatalf("seed %d, sequence %d:\n%s", seed, n, strings.Join(u.log, "\n"))
 				}
 			}
+			t.Logf("%d refreshes published what was meant, %d failed and kept the version", published, refused)
 		})
 	}
 }
 
 // upstream is a table, as its owner changes it, and a feed of a query on it.
 type upstream struct {
-	service   *service
-	db        *realDatabase
-	connector string
-	r         *rand.Rand
-	name      string
-	log       []string
+	service    *service
+	store      *realDatabase
+	db         *realDatabase
+	connector  string
+	connection string
+	r          *rand.Rand
+	name       string
+	log        []string
+
+	published, refused int
+	// schema is that of the table, empty for the usual one. Column is what v is called, gone
+	// says that there is no table, and wide that it has more columns.
+	schema, column string
+	gone, wide     bool
+	// moved says that the search path has another schema first.
+	moved bool
+	// earlier says that the feed is as an earlier release stored it.
+	earlier bool
 
 	// parent is the feed that is queried, where it is not a table of a database, and declared
 	// says that a table of SQLite declares types.
@@ -167,7 +184,8 @@ var pinnedQueries = []pinnedQuery{
 	{`{"fields":[{"field":"id"},{"field":"v"}]},"mode":"merge","key":["id"],"incremental":{"field":"v"}`, true, func(u *upstream, rows []upstreamRow) []string {
 		from := u.latest
 		for _, r := range rows {
-			if r.v != nil && u.numbers && (from == nil || rational(*r.v).Cmp(from) >= 0) || r.v == nil {
+			// Earlier releases did not fetch rows without a cursor again.
+			if r.v != nil && u.numbers && (from == nil || rational(*r.v).Cmp(from) >= 0) || r.v == nil && (from == nil || !u.earlier) {
 				u.kept[strconv.Itoa(r.id)] = strconv.Itoa(r.id) + " " + u.canon(r.v)
 			}
 			if r.v != nil && u.numbers && (u.latest == nil || rational(*r.v).Cmp(u.latest) > 0) {
@@ -215,15 +233,21 @@ func (u *upstream) run(t *testing.T) {
 		u.rows[0].v = &sure
 	}
 	u.declared = u.r.IntN(2) == 0
-	u.write(t)
-	view := u.name
-	if u.db == nil {
-		view = u.parent
+	if (u.connector == "postgres" || u.connector == "duckdb") && u.r.IntN(3) == 0 {
+		u.schema = "s" + u.name
+		u.db.do(t, "CREATE SCHEMA "+u.schema)
 	}
-	u.feed = u.service.queried(t, fmt.Sprintf(`{"serviceName":%q,"viewName":%q,"name":%q,"query":%s}`, u.connector, view, u.name, u.query.spec))
+	u.write(t)
+	u.feed = u.service.queried(t, fmt.Sprintf(`{"serviceName":%q,"viewName":%q,"name":%q,"query":%s}`, u.connector, u.view(), u.name, u.query.spec))
 	u.verify(t, "created", true)
+	if u.r.IntN(3) == 0 && !t.Failed() {
+		u.setBack(t)
+	}
 	for range 1 + u.r.IntN(4) {
 		u.change(t)
+	}
+	if u.moved {
+		u.setPath(t, "public")
 	}
 }
 
@@ -248,8 +272,15 @@ func (u *upstream) valueOf(kind string) *string {
 
 // change changes something upstream, has the feed refreshed, and verifies it.
 func (u *upstream) change(t *testing.T) {
-	what := []string{"values", "values", "empty", "wider", "text", "number", "back"}[u.r.IntN(7)]
+	what := []string{"values", "values", "empty", "wider", "text", "number", "back", "renamed", "gone", "beside"}[u.r.IntN(10)]
+	u.column, u.gone, u.wide = "v", false, u.r.IntN(4) == 0
 	switch what {
+	case "renamed":
+		u.column = "w"
+	case "gone":
+		u.gone = true
+	case "beside":
+		u.putBeside(t)
 	case "values":
 		for i := range u.rows {
 			if u.r.IntN(3) == 0 {
@@ -306,7 +337,16 @@ func (u *upstream) verify(t *testing.T, what string, must bool) {
 	if u.db == nil && u.numbers {
 		sameKind = !u.wasText
 	}
+	if u.feed.State == "ready" {
+		u.published++
+	} else {
+		u.refused++
+	}
 	switch {
+	case u.db != nil && (u.gone || u.column != "v"):
+		if u.feed.LastError == nil || u.feed.LastError.Type != "/problems/unknown-view" && u.feed.LastError.Type != "/problems/unknown-field" {
+			t.Errorf("what the query names is gone, and the feed is %s: %s", u.feed.State, detail)
+		}
 	case u.feed.State == "ready":
 		if u.numbers && slices.ContainsFunc(u.rows, func(r upstreamRow) bool { return r.v != nil && !isNumber(*r.v) }) {
 			t.Error("rows are published although one has no number")
@@ -322,94 +362,4 @@ func (u *upstream) verify(t *testing.T, what string, must bool) {
 	case !strings.Contains(detail, "/refresh?accept=true"):
 		t.Errorf("%s does not say what to do", detail)
 	}
-}
-
-// read is the rows of the feed, sorted.
-func (u *upstream) read(t *testing.T) []string {
-	lines := []string{}
-	for line := range strings.Lines(u.service.read(t, u.feed.ID, "")) {
-		decoder := json.NewDecoder(strings.NewReader(line))
-		decoder.UseNumber()
-		row := map[string]any{}
-		if err := decoder.Decode(&row); err != nil {
-			t.Fatal(err)
-		}
-		show := func(name string) string {
-			value, ok := row[name]
-			if !ok {
-				return ""
-			}
-			if value == nil {
-				return "null"
-			}
-			if _, isNumber := value.(json.Number); isNumber || u.numbers {
-				return rational(fmt.Sprint(value)).RatString()
-			}
-			return fmt.Sprint(value)
-		}
-		parts := []string{show("id"), show("v")}
-		if strings.HasPrefix(u.query.spec, `{"fields":[{"field":"v"`) {
-			slices.Reverse(parts)
-		}
-		lines = append(lines, strings.TrimSpace(strings.Join(parts, " ")))
-	}
-	slices.Sort(lines)
-	return lines
-}
-
-// write makes the table what it is now.
-func (u *upstream) write(t *testing.T) {
-	u.wasText = u.wasText || u.kind == "text"
-	if u.db == nil {
-		u.upload(t)
-		return
-	}
-	kind := map[string]string{"integer": "integer", "decimal": "decimal(10,2)", "double": "double precision", "text": "varchar(20)"}[u.kind]
-	if u.db.connector == "sqlite" {
-		switch {
-		case !u.declared:
-			kind = ""
-		case u.kind == "text" && u.numbers:
-			kind = "integer" // into which any text goes
-		}
-	}
-	statements := []string{"DROP TABLE IF EXISTS " + u.name, "CREATE TABLE " + u.name + " (id integer, v " + kind + ")"}
-	var values []string
-	for _, r := range u.rows {
-		v := "NULL"
-		if r.v != nil {
-			v = *r.v
-			if u.kind == "text" && (u.db.connector != "sqlite" || !u.numbers || !isNumber(v)) {
-				v = "'" + v + "'"
-			}
-		}
-		values = append(values, fmt.Sprintf("(%d, %s)", r.id, v))
-	}
-	if len(values) > 0 {
-		statements = append(statements, "INSERT INTO "+u.name+" VALUES "+strings.Join(values, ", "))
-	}
-	u.db.do(t, statements...)
-}
-
-// upload uploads the rows as a feed's data.
-func (u *upstream) upload(t *testing.T) {
-	body := "id,v\n"
-	for _, r := range u.rows {
-		v := ""
-		if r.v != nil {
-			v = *r.v
-		}
-		body += fmt.Sprintf("%d,%s\n", r.id, v)
-	}
-	sent := request{method: "POST", path: "/data_feeds?type=dataUpload&name=" + u.name, body: body, header: [][2]string{{"Content-Type", "text/csv"}}}
-	if u.parent != "" {
-		sent.method, sent.path = "PUT", "/data_feeds/"+u.parent+"/data"
-	}
-	var f restFeed
-	got := u.service.send(t, sent)
-	if got.status != 201 && got.status != 200 {
-		t.Fatalf("%d %s", got.status, got.body)
-	}
-	got.data(t, &f)
-	u.parent = f.ID
 }
