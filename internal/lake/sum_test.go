@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -85,5 +86,33 @@ func TestSumsOfTexts(t *testing.T) {
 	}
 	if word.text([]byte("a"), sumText) == word.text([]byte("a"), sumJSON) {
 		t.Error("a text is JSON")
+	}
+}
+
+// Columns of texts are hashed as single texts are, of every length and at both ends of their bytes, and nulls add nothing.
+func TestSumsOfColumnsOfTexts(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 200 {
+		v := columnar.Vector{Type: columnar.TypeText, Len: 1 + random.IntN(70), Offsets: []uint32{0}}
+		if round%2 == 1 {
+			v.Valid = []uint64{random.Uint64(), random.Uint64()}
+		}
+		for range v.Len {
+			for range random.IntN(20) {
+				v.Bytes = append(v.Bytes, byte(random.UintN(256)))
+			}
+			v.Offsets = append(v.Offsets, uint32(len(v.Bytes)))
+		}
+		word, hashes := newWordHash(random.Uint64()), make([]uint64, v.Len)
+		word.addTexts(hashes, &v, sumText)
+		for i, got := range hashes {
+			text, want := v.Bytes[v.Offsets[i]:v.Offsets[i+1]], uint64(0)
+			if !v.Null(i) {
+				want = word.text(text, sumText)
+			}
+			if got != want {
+				t.Fatalf("row %d, %q: the hash is %x, and %x for the text alone", i, text, got, want)
+			}
+		}
 	}
 }
