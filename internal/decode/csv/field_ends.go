@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// fieldEnds finds where the fields of well-formed records end: the delimiters
-// and line ends that are not inside quotes. It looks at 64 bytes at a time and at
-// no single one. Data begins where a record does.
-func (d Dialect) fieldEnds(data []byte, quoted bool, ends []uint32) []uint32 {
+// portableFieldEnds does the work of [Dialect.fieldEnds] on every processor, for data from a
+// base on, before which inside says, with all its bits, whether quotes are open. It scans
+// 64 bytes at a time and no single one.
+func (d Dialect) portableFieldEnds(data []byte, base int, quoted bool, inside uint64, ends []uint32) []uint32 {
 	delimiter, newline, quote := repeat(d.Delimiter), repeat(d.Newline), repeat(d.Quote)
 	low := lowBits
-	inside := uint64(0) // all ones where the last 64 bytes ended inside quotes
 	n := len(ends)
-	for base := 0; base < len(data); base += 64 {
+	for ; base < len(data); base += 64 {
 		var window *[64]byte
 		if len(data)-base >= 64 {
 			window = (*[64]byte)(data[base:])
