@@ -211,7 +211,10 @@ func (a *amount) cutCents(after []byte) []byte {
 
 // isCurrency reports whether the letters right before a number may be a currency.
 func isCurrency(letters []byte) bool {
-	return string(letters) == "R" || columnar.IsCurrency(string(letters), true)
+	if len(letters) == 1 && isLetter(letters[0]) {
+		return letters[0] == 'R'
+	}
+	return columnar.IsCurrency(string(letters), true)
 }
 
 // pointedCurrencies are currencies before a number that are written with a point.

@@ -104,10 +104,16 @@ func (l *scan) seen(s shape, from int, found int64) {
 	}
 }
 
-// integers runs over whole numbers of up to 15 digits.
+// maxPadded is how many digits can be no date, which has at least six characters: with a leading
+// zero they are nothing else than text.
+const maxPadded = 5
+
+// integers runs over whole numbers of up to 15 digits. Short ones that begin with a zero, which
+// are text, are counted beside them: columns of postal codes alternate between the two.
 func (l *scan) integers() {
 	data, stride := l.cells.Data, l.cells.Columns
 	from, found, longest := -1, int64(0), 0
+	fromPadded, padded := -1, int64(0)
 	at := l.row*stride + l.index
 	for ; l.row < l.cells.Rows; l.row++ {
 		cell := l.cells.Cell[at]
@@ -124,7 +130,7 @@ func (l *scan) integers() {
 			start++
 		}
 		n := end - start
-		if uint(n-1) >= 15 || digital>>cell.Kind()&1 == 0 || n > 1 && data[start] == '0' {
+		if uint(n-1) >= 15 || digital>>cell.Kind()&1 == 0 {
 			break
 		}
 		if n <= 8 && end >= 8 {
@@ -134,6 +140,19 @@ func (l *scan) integers() {
 		} else if !allDigits(data, start, end) {
 			break
 		}
+		if n > 1 && data[start] == '0' {
+			if n > maxPadded || start != int(s) || anyText>>cell.Kind()&1 == 0 {
+				break
+			}
+			if padded == 0 {
+				fromPadded = l.row
+			}
+			padded++
+			if !l.sole.several {
+				l.sole.add(data[start:end])
+			}
+			continue
+		}
 		if found == 0 {
 			from = l.row
 		}
@@ -141,6 +160,7 @@ func (l *scan) integers() {
 		longest = max(longest, n)
 	}
 	l.seen(shapeInteger, from, found)
+	l.seen(shapeText, fromPadded, padded)
 	l.point, l.comma = l.point.max(extent{whole: longest}), l.comma.max(extent{whole: longest})
 }
 
@@ -267,10 +287,11 @@ func (l *scan) while(s shape, kinds int, is func(data []byte, start, end int) bo
 	}
 }
 
-// texts runs over cells that can be nothing else than text.
+// texts runs over cells that can be nothing else than text. Short numbers which the source says
+// are text are among them.
 func (l *scan) texts() {
 	data, stride := l.cells.Data, l.cells.Columns
-	from, found := -1, int64(0)
+	from, found, numeric := -1, int64(0), int64(0) // numeric is how many texts there were up to the last number
 	at := l.row*stride + l.index
 	for ; l.row < l.cells.Rows; l.row++ {
 		cell := l.cells.Cell[at]
@@ -286,19 +307,23 @@ func (l *scan) texts() {
 			break
 		}
 		// Most texts are words; the others need a closer look.
-		if !(end-start > 5 && ends[data[start]]&begins != 0 && ends[data[end-1]]&closes != 0) && !surelyText(data[start:end:end]) {
+		sure := end-start > 5 && ends[data[start]]&begins != 0 && ends[data[end-1]]&closes != 0 || surelyText(data[start:end:end])
+		if !sure && (cell.Kind() != columnar.CellString || end-start > maxPadded || !allDigits(data, int(start), int(end))) {
 			break
 		}
 		if found == 0 {
 			from = l.row
 		}
-		found++
+		if found++; !sure {
+			l.numeric++
+			numeric = found
+		}
 		if !l.sole.several {
 			l.sole.add(data[start:end])
 		}
 	}
 	l.seen(shapeText, from, found)
-	l.settled = l.settled || found > settledTexts || l.row == l.cells.Rows && l.texted() > settledTexts
+	l.settled = l.settled || found-numeric > settledTexts || l.row == l.cells.Rows && l.texted() > settledTexts
 }
 
 // texted counts the texts of a column that has nothing else, and is 0 for others. Runs of

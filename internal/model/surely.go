@@ -58,7 +58,7 @@ func surelyNoNumber(text []byte) bool {
 	if text[0] == '0' && n > 1 && isDigit(text[1]) && leadingDigits(text) == n {
 		return true // a number that begins with zeros is none
 	}
-	if n > 20 && isLetter(last) && !isHalf(last, text[n-2]) && last != 'Z' && last != 'T' && last != 'C' {
+	if n > 20 && isLetter(last) && !isHalf(last, text[n-2]) && last != 'Z' && last != 'T' && last != 'C' && !endsInUnit(text) {
 		return true // 12 Main Street, Springfield
 	}
 	if n < 32 {
@@ -71,6 +71,18 @@ func surelyNoNumber(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// endsInUnit reports whether a text of more than 20 characters may be a number with a unit behind
+// it. It may report true for any text.
+func endsInUnit(text []byte) bool {
+	end := text[len(text)-maxUnit-1:]
+	for _, c := range end {
+		if isDigit(c) {
+			return true
+		}
+	}
+	return end[0] <= ' ' || end[0] >= 0x80 // a space before the unit, perhaps
 }
 
 // isSpaced reports whether a text has a space among its first characters.

@@ -22,6 +22,7 @@ var usualTokens = []string{
 type nullTokens struct {
 	texts   map[string]bool
 	longest int
+	first   [256]bool // the bytes that tokens begin with
 	// given says that somebody has named them, so that they may look like anything.
 	given bool
 }
@@ -40,13 +41,16 @@ func newNullTokens(option string) nullTokens {
 	for _, text := range texts {
 		n.texts[text] = true
 		n.longest = max(n.longest, len(text))
+		if text != "" {
+			n.first[text[0]] = true
+		}
 	}
 	return n
 }
 
 // has reports whether a text is a token.
 func (n *nullTokens) has(text []byte) bool {
-	return len(text) <= n.longest && n.texts[string(text)]
+	return len(text) <= n.longest && (len(text) == 0 || n.first[text[0]]) && n.texts[string(text)]
 }
 
 // mark marks the cells with tokens that somebody has named, which can look like
