@@ -70,7 +70,7 @@ var testSupport = []string{"internal/store/storetest", "internal/store/sqlitetes
 
 // realParts are packages that test files below internal/ and cmd/ may import besides:
 // tests take the real thing rather than a stand-in for it.
-var realParts = []string{"internal/store/sqlite", "internal/store/postgres", "internal/decode", "internal/egress", "internal/publish", "internal/subscribe", "internal/vault", "internal/blob"}
+var realParts = []string{"internal/store/sqlite", "internal/store/postgres", "internal/decode", "internal/egress", "internal/publish", "internal/subscribe", "internal/vault", "internal/blob", "internal/destination/webhook"}
 
 const module = "github.com/feedmill/feedmill"
 

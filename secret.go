@@ -18,8 +18,9 @@ const Hidden = "***"
 // SecretsRecord is the record of a subscription's [SigningSecrets].
 func (s Subscription) SecretsRecord() string { return "sub/" + string(s.ID) + "/secrets" }
 
-// HeadersRecord is the record of a subscription's extra headers.
-func (s Subscription) HeadersRecord() string { return "sub/" + string(s.ID) + "/headers" }
+// ConfigRecord is the record of the configuration of a subscription's destination. It has
+// the name of what it was first: the extra headers of a webhook.
+func (s Subscription) ConfigRecord() string { return "sub/" + string(s.ID) + "/headers" }
 
 // URLRecord is the record of a subscription's URL.
 func (s Subscription) URLRecord() string { return "sub/" + string(s.ID) + "/url" }

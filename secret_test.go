@@ -12,7 +12,7 @@ import (
 func TestRecordsOfSecretsStay(t *testing.T) {
 	for got, want := range map[string]string{
 		Subscription{ID: "sub_1"}.SecretsRecord():                            "sub/sub_1/secrets",
-		Subscription{ID: "sub_1"}.HeadersRecord():                            "sub/sub_1/headers",
+		Subscription{ID: "sub_1"}.ConfigRecord():                             "sub/sub_1/headers",
 		Source{ID: "ds_1"}.SecretsRecord():                                   "ds_1",
 		IdempotentResponse{Workspace: "ws_1", Key: "k"}.Record():             "once/ws_1/k",
 		IdempotentResponse{Workspace: "ws_1", Key: "k", Owner: "o"}.Record(): "once/ws_1/o/k",

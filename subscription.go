@@ -47,7 +47,7 @@ type SubscriptionStanding struct {
 	DisabledReason string
 }
 
-// Subscription is a wish to be told of events at a URL.
+// Subscription has events delivered to a destination.
 //
 // Events and ResourceID are in the internal form that the gateway gives them:
 // a subscription to datafeed.source.* holds datasource.* names.
@@ -55,22 +55,18 @@ type Subscription struct {
 	ID        ID
 	Workspace ID
 	Name      string
-	URL       string
+	// Destination is where the deliveries go.
+	Destination Destination
 	// Events are exact types and family wildcards such as "metric.*".
 	Events []string
-	// Method is POST or GET.
-	Method string
 	// ResourceID, where set, is the only resource that the subscription
 	// hears of; for the datasource family it is a data feed's id.
 	ResourceID     string
 	State          SubscriptionState
 	DisabledReason string
 	Delivery       DeliverySettings
-	// Secrets is the sealed form of [SigningSecrets]. Headers is the sealed
-	// form of the extra headers, empty where there are none.
-	Secrets     []byte
-	Headers     []byte
-	HeaderNames []string
+	// Secrets is the sealed form of [SigningSecrets].
+	Secrets []byte
 
 	CreatedAt time.Time
 	UpdatedAt time.Time

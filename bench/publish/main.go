@@ -101,8 +101,9 @@ func fill(ctx context.Context, store *sqlite.DB, n int) (feedmill.ID, error) {
 	var subs []feedmill.Subscription
 	for i := range n {
 		s := feedmill.Subscription{
-			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, URL: "https://example.com/hook", Method: "POST",
-			Events: []string{"metric.created"}, State: feedmill.SubscriptionActive, Secrets: []byte("sealed"),
+			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID,
+			Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com/hook", Method: "POST"},
+			Events:      []string{"metric.created"}, State: feedmill.SubscriptionActive, Secrets: []byte("sealed"),
 			CreatedAt: w.CreatedAt, UpdatedAt: w.CreatedAt,
 		}
 		switch {

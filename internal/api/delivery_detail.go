@@ -90,9 +90,10 @@ func (s *Server) besides(c *call, d feedmill.Delivery) (older, newer feedmill.ID
 
 // sent is the request of an attempt, without what signs it and what is secret.
 func (s *Server) sent(sub feedmill.Subscription, d feedmill.Delivery, a feedmill.Attempt, payload []byte) *sentView {
-	v := &sentView{Method: sub.Method, URL: sub.URL, ChangedSince: sub.UpdatedAt.After(a.At)}
+	to := sub.Destination
+	v := &sentView{Method: to.Method, URL: to.URL, ChangedSince: sub.UpdatedAt.After(a.At)}
 	header := func(name, value string) { v.Headers = append(v.Headers, headerView{name, value}) }
-	if sub.Method == http.MethodGet {
+	if to.Method == http.MethodGet {
 		join := "?"
 		if strings.Contains(v.URL, "?") {
 			join = "&"
@@ -109,7 +110,7 @@ func (s *Server) sent(sub feedmill.Subscription, d feedmill.Delivery, a feedmill
 	header("webhook-id", string(d.ID))
 	header("webhook-timestamp", strconv.FormatInt(a.At.Unix(), 10))
 	header("webhook-signature", feedmill.Hidden)
-	for _, name := range sub.HeaderNames {
+	for _, name := range to.ConfigNames {
 		header(name, feedmill.Hidden)
 	}
 	return v

@@ -126,7 +126,7 @@ func (s *Server) viewBreaker(ctx context.Context, b feedmill.OpenBreaker) breake
 	v := breakerView{Subscription: b.Subscription, Workspace: b.Workspace, State: b.State, Since: timestamp(b.Since), LastError: b.LastError, ProbeAt: timestamp(b.ProbeAt)}
 	if sub, err := s.Store.Subscription(ctx, b.Workspace, b.Subscription); err == nil {
 		v.Name = sub.Name
-		if u, err := url.Parse(sub.URL); err == nil {
+		if u, err := url.Parse(sub.Destination.URL); err == nil {
 			v.Endpoint = u.Host // what follows it may be a secret
 		}
 	}

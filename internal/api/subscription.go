@@ -55,7 +55,7 @@ type rateLimitView struct {
 
 func (s *Server) viewSubscription(sub feedmill.Subscription) subscriptionView {
 	v := subscriptionView{
-		ID: sub.ID, Name: sub.Name, URL: sub.URL, Events: publicNames(sub.Events), HTTPOperation: sub.Method,
+		ID: sub.ID, Name: sub.Name, URL: sub.Destination.URL, Events: publicNames(sub.Events), HTTPOperation: sub.Destination.Method,
 		State: sub.State, Delivery: s.viewDeliverySettings(sub), CreatedAt: timestamp(sub.CreatedAt), UpdatedAt: timestamp(sub.UpdatedAt),
 	}
 	if sub.State == feedmill.SubscriptionDisabled {
@@ -74,7 +74,7 @@ func (s *Server) viewDeliverySettings(sub feedmill.Subscription) deliverySetting
 	d := sub.Delivery
 	v := deliverySettingsView{
 		Timeout: feedmill.FormatDuration(d.Timeout), Concurrency: d.Concurrency, Ordered: d.Ordered,
-		Headers: make(map[string]string, len(sub.HeaderNames)),
+		Headers: make(map[string]string, len(sub.Destination.ConfigNames)),
 	}
 	if d.RateLimit > 0 {
 		v.RateLimit = &rateLimitView{d.RateLimit, feedmill.FormatDuration(d.RatePer)}
@@ -89,7 +89,7 @@ func (s *Server) viewDeliverySettings(sub feedmill.Subscription) deliverySetting
 	}
 	patience, _ := d.Patience()
 	v.DisableAfter = feedmill.FormatDisableAfter(patience)
-	for _, name := range sub.HeaderNames {
+	for _, name := range sub.Destination.ConfigNames {
 		v.Headers[name] = feedmill.Hidden
 	}
 	return v

@@ -190,7 +190,7 @@ func TestBadCreations(t *testing.T) {
 	field("delivery: 21 headers", `"delivery":{"headers":{`+strings.Join(many, ",")+`}}`, "/delivery/headers")
 
 	add("everything at once", `{"name":"","url":"nowhere","events":["nothing","metric.created"],"httpOperation":"PUT","filters":{"a":1},"delivery":{"timeout":1},"more":1}`,
-		400, "/name", "/url", "/events/0", "/httpOperation", "/filters/a", "/delivery/timeout", "/more")
+		400, "/name", "/url", "/httpOperation", "/events/0", "/filters/a", "/delivery/timeout", "/more")
 	add("no body", ``, 400, "")
 	add("no JSON", `{"url":`, 400, "/url")
 	add("an array", `[]`, 400, "")
@@ -231,7 +231,7 @@ func TestBadChanges(t *testing.T) {
 		patch("delivery: header that is not there", sub, `{"delivery":{"headers":{"X-A":"***"}}}`, 400, "/delivery/headers/X-A"),
 		patch("id", sub, `{"id":"sub_x"}`, 400, "/id"),
 		patch("signingSecret", sub, `{"signingSecret":"hunter2"}`, 400, "/signingSecret"),
-		patch("several", feedSub, `{"url":"https://example.com/?payload=1","state":"x","events":["tag.*","nothing"],"y":1}`, 400, "/events/1", "/state", "/y", "/url"),
+		patch("several", feedSub, `{"url":"https://example.com/?payload=1","state":"x","events":["tag.*","nothing"],"y":1}`, 400, "/url", "/events/1", "/state", "/y"),
 
 		{"rotate: not there", "POST", "/events/subscriptions/sub_01arz3ndektsv4rrffq69g5fav/rotate_secret", ``, 404, nil},
 		{"rotate: too long", "POST", sub + "/rotate_secret", `{"overlap":"169h"}`, 400, []string{"/overlap"}},

@@ -55,7 +55,7 @@ func TestChangeSubscription(t *testing.T) {
 		})
 		if c.name == "one header less" {
 			sub, headers := w.subscription(t, id), map[string]string(nil)
-			w.unseal(t, sub.Headers, sub.HeadersRecord(), &headers)
+			w.unseal(t, sub.Destination.Config, sub.ConfigRecord(), &headers)
 			if want := map[string]string{"X-Team": "blue", "X-New": "n"}; !maps.Equal(headers, want) {
 				t.Errorf("the headers are %q, want %q", headers, want)
 			}
@@ -77,7 +77,7 @@ func TestChangesAtTheSameTime(t *testing.T) {
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	path := "/events/subscriptions/" + string(id)
 	w.store.meanwhile = func(s *feedmill.Subscription) {
-		s.URL, s.Name = "https://example.com/?payload=1", "Renamed"
+		s.Destination.URL, s.Name = "https://example.com/?payload=1", "Renamed"
 		w.store.meanwhile = nil
 	}
 	if a := w.do(t, "PATCH", path, `{"httpOperation":"GET"}`); a.Code != 400 {
@@ -85,14 +85,14 @@ func TestChangesAtTheSameTime(t *testing.T) {
 	}
 	w.do(t, "PATCH", path, `{"url":"https://example.com/second"}`)
 	w.store.meanwhile = func(s *feedmill.Subscription) {
-		s.URL = "https://example.com/third"
+		s.Destination.URL = "https://example.com/third"
 		w.store.meanwhile = nil
 	}
 	if a := w.do(t, "PATCH", path, `{"httpOperation":"GET"}`); a.Code != 200 || !strings.Contains(a.Body.String(), `"name":"Renamed","url":"https://example.com/third","events":["tag.*"],"httpOperation":"GET"`) {
 		t.Errorf("a change that still fits is answered %d: %s", a.Code, a.Body)
 	}
 	n := 0
-	w.store.meanwhile = func(s *feedmill.Subscription) { n++; s.URL = fmt.Sprint("https://example.com/", n) }
+	w.store.meanwhile = func(s *feedmill.Subscription) { n++; s.Destination.URL = fmt.Sprint("https://example.com/", n) }
 	if a := w.do(t, "PATCH", path, `{"name":"x"}`); a.Code != http.StatusConflict || n != 5 {
 		t.Errorf("after %d tries the answer is %d: %s", n, a.Code, a.Body)
 	}

@@ -40,7 +40,7 @@ func TestHeadersStayWithTheirOrigin(t *testing.T) {
 				}
 				return
 			}
-			if got := w.subscription(t, id).HeaderNames; !slices.Equal(got, test.headers) {
+			if got := w.subscription(t, id).Destination.ConfigNames; !slices.Equal(got, test.headers) {
 				t.Errorf("the headers are %q, want %q", got, test.headers)
 			}
 		})

@@ -262,7 +262,7 @@ func TestSecretsAreSealed(t *testing.T) {
 		want   map[string]string
 	}{
 		{sub.Secrets, "sub/" + string(id) + "/secrets", map[string]string{"current": secret}},
-		{sub.Headers, "sub/" + string(id) + "/headers", map[string]string{"Authorization": "Bearer abc", "X-Team": "blue"}},
+		{sub.Destination.Config, "sub/" + string(id) + "/headers", map[string]string{"Authorization": "Bearer abc", "X-Team": "blue"}},
 	} {
 		var got map[string]string
 		plain, err := w.Vault.Unseal(t.Context(), c.sealed, c.record)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode"
+	"github.com/feedmill/feedmill/internal/destination/webhook"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
@@ -54,7 +55,7 @@ func newWorld(t testing.TB) *world {
 	w.auth = &revocable{everybody: everybody{w.workspace}}
 	w.dispatcher = &notedDispatcher{inFlight: make(map[feedmill.ID]bool)}
 	w.feeds = &notedFeeds{db: db, workspace: w.workspace, ready: make(chan struct{})}
-	w.subs = subscribe.New(subscribe.Options{Store: w.store, Vault: safe, Catalogue: catalogue, URLs: policy, Changed: w.dispatcher.Changed})
+	w.subs = subscribe.New(subscribe.Options{Store: w.store, Vault: safe, Catalogue: catalogue, Kinds: []subscribe.Kind{&webhook.Kind{URLs: policy}}, Changed: w.dispatcher.Changed})
 	metrics := prometheus.NewRegistry()
 	w.Server = New(Options{
 		Store: w.store, Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,

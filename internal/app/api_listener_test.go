@@ -245,7 +245,7 @@ func TestListenersExpire(t *testing.T) {
 	t.Parallel()
 	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "w", CreatedAt: time.Now()}
 	old := feedmill.Subscription{
-		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.*"}, Method: "POST",
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.*"}, Destination: feedmill.Destination{Kind: feedmill.DestinationListener, Method: "POST"},
 		State: feedmill.SubscriptionActive, CreatedAt: time.Now(), UpdatedAt: time.Now(), ListenUntil: time.Now().Add(-time.Second),
 	}
 	s := start(t, setup{adapt: func(st store) store {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/deliver"
-	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/publish"
@@ -24,6 +22,7 @@ type events struct {
 	publisher  *publish.Publisher
 	dispatcher *deliver.Dispatcher
 	listeners  *listen.Hub
+	kinds      []subscribe.Kind
 }
 
 // queues are all told of what is due.
@@ -58,27 +57,19 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	if a.config.DatabaseURL == "" {
 		targetAge = time.Minute // nobody else changes the embedded store
 	}
-	sender := &deliver.Sender{
-		Transport: a.egress.Express(machine.OpenFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden,
-		UserAgent: "Feedmill/" + version,
-	}
+	destinations := a.destinations()
 	dispatcher := deliver.New(deliver.Options{
 		Signals: a.signals,
 		Store:   a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
 		MaxInFlight: min(maxInFlight, machine.OpenFiles()/4),
-		Sender:      sender,
+		Kinds:       sentKinds(destinations), UserAgent: "Feedmill/" + version,
 	})
-	listeners := listen.New(listen.Options{
-		Store: a.store, Log: a.log,
-		Headers: func(ctx context.Context, s feedmill.Subscription) (func(feedmill.DueDelivery, time.Time) map[string]string, error) {
-			return sender.Headers(ctx, a.vault, s)
-		},
-	})
+	listeners := listen.New(listen.Options{Store: a.store, Log: a.log, Headers: dispatcher.Headers})
 	publisher := publish.New(publish.Options{
 		Store: a.store, Queue: queues{dispatcher, listeners}, Catalogue: catalogue, Schemas: schemas,
 		Attempts: schedule.Attempts(), Metrics: metrics,
 	})
-	return &events{catalogue, publisher, dispatcher, listeners}, nil
+	return &events{catalogue, publisher, dispatcher, listeners, definedKinds(destinations)}, nil
 }
 
 // apiOptions are the parts of the API that do not depend on who may use it.
@@ -87,7 +78,7 @@ func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics,
 		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue,
 		Subscriptions: subscribe.New(subscribe.Options{
-			Store: a.store, Vault: a.vault, Catalogue: e.catalogue, URLs: a.egress.Policy(), Changed: e.dispatcher.Changed, Max: a.config.MaxSubscriptions,
+			Store: a.store, Vault: a.vault, Catalogue: e.catalogue, Kinds: e.kinds, Changed: e.dispatcher.Changed, Max: a.config.MaxSubscriptions,
 		}),
 		Formats: decode.Formats(), CheckReading: decode.CheckReading, Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
 		RetrySchedule: a.config.RetrySchedule,

@@ -132,7 +132,9 @@ func TestRoomOfOthersIsUsed(t *testing.T) {
 
 // A breaker that is half open is probed with what is offered.
 func TestAnOfferProbes(t *testing.T) {
-	to := func(context.Context, Target, Message) Result { return Result{Error: "no answer"} }
+	to := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
+		return noAnswer("no answer")
+	}
 	runDispatcher(t, noPolls, to, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{Retries: []time.Duration{5 * time.Hour}})
 		h.dispatcher.Offer(h.accept(openAfter, ""))
@@ -195,13 +197,13 @@ func TestWhatIsQueuedIsSentWhileOthersAreRead(t *testing.T) {
 // during a poll and the backlog is read on before that has ended.
 func TestARetryIsMadeBesideABacklog(t *testing.T) {
 	failed := false
-	to := func(context.Context, Target, Message) Result {
+	to := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
 		time.Sleep(93 * time.Millisecond) // so nothing happens at the same moment
 		if !failed {
 			failed = true
-			return Result{Status: 500}
+			return answered500
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{MaxLane: 8, TargetAge: noPolls.TargetAge, Random: func() float64 { return 0.5 }}, to, func(h *harness) {
 		h.subscribe(feedmill.DeliverySettings{Concurrency: 1})

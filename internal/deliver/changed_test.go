@@ -66,12 +66,12 @@ func TestMoreConcurrencyCountsAtOnce(t *testing.T) {
 // way before that do not speak against it.
 func TestASuccessfulTestClosesTheBreaker(t *testing.T) {
 	var well atomic.Bool
-	to := func(ctx context.Context, _ Target, m Message) Result {
+	to := func(ctx context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		if well.Load() {
-			return Result{Status: 200}
+			return answered200
 		}
 		time.Sleep(time.Duration(m.Attempt) * 15 * time.Second)
-		return Result{Error: "timeout"}
+		return noAnswer("timeout")
 	}
 	runDispatcher(t, Options{PollEvery: 24 * time.Hour, TargetAge: 24 * time.Hour}, to, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{Concurrency: 8})
@@ -92,9 +92,9 @@ func TestASuccessfulTestClosesTheBreaker(t *testing.T) {
 }
 
 func TestFailuresFromBeforeAChangeDoNotOpenTheBreaker(t *testing.T) {
-	silent := func(context.Context, Target, Message) Result {
+	silent := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
 		time.Sleep(time.Minute)
-		return Result{Error: "timeout"}
+		return noAnswer("timeout")
 	}
 	runDispatcher(t, Options{PollEvery: 24 * time.Hour}, silent, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{Concurrency: 8})
@@ -128,14 +128,14 @@ func TestAChangeEndsAStall(t *testing.T) {
 
 // Every retry is made when it is due, and not only the first of them.
 func TestEachRetryIsMadeInTime(t *testing.T) {
-	failsOnce := func(_ context.Context, _ Target, m Message) Result {
+	failsOnce := func(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		if m.Attempt == 1 {
-			return Result{Status: 500, Error: "500"}
+			return answered500
 		}
 		if len(m.Payload) > 2 {
 			time.Sleep(time.Minute) // so that something is in hand all the time
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	spread := 0.0
 	random := func() float64 { spread += 0.1; return spread }

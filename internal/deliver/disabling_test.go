@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"sync"
 	"testing"
@@ -22,7 +21,7 @@ var disablingCases = []struct {
 	failing, success, warned time.Duration
 	failures                 int
 	after                    time.Duration // of the settings
-	result                   Result
+	result                   feedmill.Result
 	disabled                 string
 	warns                    bool
 }{
@@ -36,14 +35,14 @@ var disablingCases = []struct {
 	{name: "much later", failing: 90 * day, failures: 99, disabled: "failing"},
 	{name: "warned already", failing: 5*day - time.Millisecond, failures: 99, warned: day - time.Minute},
 	{name: "five days and warned", failing: 5 * day, failures: 99, warned: day, disabled: "failing"},
-	{name: "a success in time", failing: 5 * day, failures: 99, warned: day, result: Result{Status: 200}},
-	{name: "a success right after another, and a warning", failing: 9 * day, success: 30 * time.Second, warned: 10 * time.Second, result: Result{Status: 200}},
-	{name: "a success right after another, and a failure", failing: 9 * time.Second, failures: 1, success: 30 * time.Second, result: Result{Status: 200}},
-	{name: "gone", result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
-	{name: "gone after five days", failing: 5 * day, failures: 99, result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
-	{name: "what cannot be sent", failing: 5 * day, failures: 99, result: Result{Error: "too long", Final: true, NotSent: true}},
-	{name: "what the policy forbids", failing: 5 * day, failures: 99, result: Result{Error: "forbidden", Final: true}},
-	{name: "no answer", failing: 5 * day, failures: 99, result: Result{Error: "timeout"}, disabled: "failing"},
+	{name: "a success in time", failing: 5 * day, failures: 99, warned: day, result: answered200},
+	{name: "a success right after another, and a warning", failing: 9 * day, success: 30 * time.Second, warned: 10 * time.Second, result: answered200},
+	{name: "a success right after another, and a failure", failing: 9 * time.Second, failures: 1, success: 30 * time.Second, result: answered200},
+	{name: "gone", result: answered410, disabled: "gone"},
+	{name: "gone after five days", failing: 5 * day, failures: 99, result: answered410, disabled: "gone"},
+	{name: "what cannot be sent", failing: 5 * day, failures: 99, result: feedmill.Result{Verdict: feedmill.VerdictRejected, Error: "too long", NotSent: true}},
+	{name: "what the policy forbids", failing: 5 * day, failures: 99, result: feedmill.Result{Verdict: feedmill.VerdictRejected, Error: "forbidden"}},
+	{name: "no answer", failing: 5 * day, failures: 99, result: noAnswer("timeout"), disabled: "failing"},
 	{name: "a day is enough for it", failing: day, failures: 9, after: day, disabled: "failing"},
 	{name: "it has thirty days", failing: 29*day - time.Second, failures: 99, after: 30 * day},
 	{name: "warned on the last of thirty days", failing: 29 * day, failures: 99, after: 30 * day, warns: true},
@@ -55,8 +54,8 @@ const day = 24 * time.Hour
 func TestDisabling(t *testing.T) {
 	var mu sync.Mutex
 	told := make(map[string]int)
-	to := func(_ context.Context, t Target, m Message) Result {
-		u, _ := url.Parse(t.URL)
+	to := func(_ context.Context, t feedmill.Subscription, m feedmill.Message) feedmill.Result {
+		u, _ := url.Parse(t.Destination.URL)
 		var i int
 		if _, err := fmt.Sscanf(u.Path, "/%d", &i); err != nil { // who is told of the others
 			var event struct {
@@ -68,12 +67,12 @@ func TestDisabling(t *testing.T) {
 				told[event.Type+" "+event.ResourceID+" "+event.Data.Reason]++
 				mu.Unlock()
 			}
-			return Result{Status: 200}
+			return answered200
 		}
 		if r := disablingCases[i].result; r.Status != 0 || r.Error != "" {
 			return r
 		}
-		return Result{Status: 500, Error: "500"}
+		return answered500
 	}
 	runDispatcher(t, Options{PollEvery: time.Hour}, to, func(h *harness) {
 		now := time.Now()
@@ -87,7 +86,7 @@ func TestDisabling(t *testing.T) {
 		subs := make([]feedmill.ID, len(disablingCases))
 		for i, c := range disablingCases {
 			subs[i] = h.subscribe(feedmill.DeliverySettings{DisableAfter: c.after}, func(s *feedmill.Subscription) {
-				s.URL = fmt.Sprint("https://example.com/", i)
+				s.Destination.URL = fmt.Sprint("https://example.com/", i)
 				s.CreatedAt, s.LastSuccessAt, s.WarnedAt = ago(90*day), ago(c.success), ago(c.warned)
 				s.FailingSince, s.Failures = ago(c.failing), c.failures
 			})
@@ -102,7 +101,7 @@ func TestDisabling(t *testing.T) {
 			}
 			success, warned := ago(c.success), ago(c.warned)
 			switch {
-			case c.result.ok():
+			case c.result.Delivered():
 				success, warned = now, time.Time{}
 			case c.warns:
 				warned = now
@@ -160,7 +159,7 @@ func TestSuccessesAreNotedOnceAMinute(t *testing.T) {
 
 // A subscription's own waits count instead of the service's.
 func TestOwnSchedule(t *testing.T) {
-	failing := func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} }
+	failing := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result { return answered500 }
 	runDispatcher(t, Options{Random: func() float64 { return 0.5 }, PollEvery: day}, failing, func(h *harness) {
 		own := feedmill.RetrySchedule{time.Minute, time.Hour}
 		h.subscribe(feedmill.DeliverySettings{Retries: own})
@@ -184,7 +183,7 @@ func TestOwnSchedule(t *testing.T) {
 
 // TestEveryAttemptOfASchedule lets an endpoint fail until no attempt is left.
 func TestEveryAttemptOfASchedule(t *testing.T) {
-	failing := func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} }
+	failing := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result { return answered500 }
 	runDispatcher(t, Options{Random: func() float64 { return 0.75 }, PollEvery: day}, failing, func(h *harness) {
 		h.subscribe(feedmill.DeliverySettings{})
 		due := h.accept(1, "")
@@ -209,7 +208,7 @@ func TestEveryAttemptOfASchedule(t *testing.T) {
 
 // Deliveries that fail together are not tried again together.
 func TestWaitsAreSpread(t *testing.T) {
-	failing := func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} }
+	failing := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result { return answered500 }
 	runDispatcher(t, Options{PollEvery: time.Hour}, failing, func(h *harness) {
 		h.subscribe(feedmill.DeliverySettings{})
 		due := h.accept(200, "")

@@ -41,19 +41,23 @@ type Vault interface {
 	Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error)
 }
 
-// Transmitter makes one attempt. [Sender] is the real one.
-type Transmitter interface {
-	Send(context.Context, Target, Message) Result
+// Kind is a kind of destination.
+type Kind interface {
+	// Open prepares sending to a subscription, whose configuration is unsealed.
+	Open(sub feedmill.Subscription, config []byte) (feedmill.Endpoint, error)
 }
 
 // Options are the parts and the limits of a dispatcher. The zero value of a
 // limit means its default.
 type Options struct {
-	Store    Store
-	Vault    Vault
-	Sender   Transmitter
-	Schedule feedmill.RetrySchedule
-	Log      *slog.Logger
+	Store Store
+	Vault Vault
+	// Kinds are the kinds of destinations that deliveries are sent to.
+	Kinds map[feedmill.DestinationKind]Kind
+	// UserAgent is sent with every attempt.
+	UserAgent string
+	Schedule  feedmill.RetrySchedule
+	Log       *slog.Logger
 	// Signals reach the other replicas; nil where there are none.
 	Signals Signals
 	Metrics prometheus.Registerer

@@ -24,12 +24,12 @@ func TestShutdown(t *testing.T) {
 		{"an attempt that hangs", time.Minute, feedmill.DeliveryPending, 0, 8 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			to := func(ctx context.Context, _ Target, _ Message) Result {
+			to := func(ctx context.Context, _ feedmill.Subscription, _ feedmill.Message) feedmill.Result {
 				select {
 				case <-time.After(c.takes):
-					return Result{Status: 200}
+					return answered200
 				case <-ctx.Done():
-					return Result{Error: "broken off"}
+					return noAnswer("broken off")
 				}
 			}
 			runDispatcher(t, Options{}, to, func(h *harness) {
@@ -77,11 +77,11 @@ func TestAttemptsBeginAFewAtATime(t *testing.T) {
 
 func TestPingClosesTheBreaker(t *testing.T) {
 	var well atomic.Bool
-	to := func(context.Context, Target, Message) Result {
+	to := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
 		if !well.Load() {
-			return Result{Error: "timeout"}
+			return noAnswer("timeout")
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{}, to, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{})

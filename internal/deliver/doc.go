@@ -3,8 +3,9 @@
 // The [Dispatcher] keeps a lane for each subscription with work to do. Workers
 // take one delivery at a time, in turn from each workspace and within it a few
 // from each lane, so that an endpoint that hangs holds up nobody but itself.
-// What a worker sends goes through the [Sender]; what comes of it is decided in
-// outcome.go and written, in batches, by settle.go.
+// A worker sends through the [feedmill.Endpoint] that the [Kind] of the destination opened
+// for the subscription. outcome.go decides what the verdict means for the delivery, and
+// settle.go writes it, in batches. Nothing here depends on the kind of the destination.
 //
 // The store is the truth and memory is a cache of it. A delivery is pending in
 // the store until its outcome is written, so whatever a crash interrupts is

@@ -55,18 +55,18 @@ func TestSubscriptionsOfPromisedDeliveriesAreReadTogether(t *testing.T) {
 func TestAChangeWhileTargetsAreReadIsNotLost(t *testing.T) {
 	var mu sync.Mutex
 	urls := make(map[feedmill.ID]string)
-	to := func(_ context.Context, t Target, _ Message) Result {
+	to := func(_ context.Context, t feedmill.Subscription, _ feedmill.Message) feedmill.Result {
 		mu.Lock()
 		defer mu.Unlock()
-		urls[t.Subscription] = t.URL
-		return Result{Status: 200}
+		urls[t.ID] = t.Destination.URL
+		return answered200
 	}
 	runDispatcher(t, Options{TargetAge: time.Hour, PollEvery: time.Hour}, to, func(h *harness) {
 		subs := h.promised()
 		h.store.targetTakes = time.Second
 		signal(h.dispatcher.fanoutNow)
 		time.Sleep(500 * time.Millisecond)
-		h.change(subs[0], func(s *feedmill.Subscription) { s.URL = "https://example.com/new" })
+		h.change(subs[0], func(s *feedmill.Subscription) { s.Destination.URL = "https://example.com/new" })
 		h.dispatcher.Changed(subs[0])
 		time.Sleep(time.Minute)
 		mu.Lock()

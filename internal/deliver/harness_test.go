@@ -172,15 +172,44 @@ func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAtt
 	return due, err
 }
 
-type endpoint func(context.Context, Target, Message) Result
+type endpoint func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result
 
-func (f endpoint) Send(ctx context.Context, t Target, m Message) Result { return f(ctx, t, m) }
+// What endpoints answer.
+var (
+	answered200 = feedmill.Result{Verdict: feedmill.VerdictDelivered, Responded: true, Status: 200}
+	answered410 = feedmill.Result{Verdict: feedmill.VerdictGone, Responded: true, Status: 410, Error: "410"}
+	answered500 = feedmill.Result{Verdict: feedmill.VerdictRetry, Responded: true, Status: 500, Class: "5xx", Error: "500"}
+)
+
+// noAnswer is what comes of an attempt that gets none.
+func noAnswer(reason string) feedmill.Result {
+	return feedmill.Result{Verdict: feedmill.VerdictRetry, Error: reason}
+}
+
+// kinds are those of which webhooks are sent to the endpoint.
+func kinds(to endpoint) map[feedmill.DestinationKind]Kind {
+	return map[feedmill.DestinationKind]Kind{feedmill.DestinationWebhook: to}
+}
+
+func (f endpoint) Open(sub feedmill.Subscription, _ []byte) (feedmill.Endpoint, error) {
+	return opened{f, sub}, nil
+}
+
+// opened is an endpoint as a subscription has it.
+type opened struct {
+	endpoint
+	sub feedmill.Subscription
+}
+
+func (o opened) Send(ctx context.Context, m feedmill.Message) feedmill.Result {
+	return o.endpoint(ctx, o.sub, m)
+}
 
 // slow is an endpoint that takes its time and answers 200.
 func slow(d time.Duration) endpoint {
-	return func(context.Context, Target, Message) Result {
+	return func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
 		time.Sleep(d)
-		return Result{Status: 200}
+		return answered200
 	}
 }
 
@@ -203,9 +232,9 @@ func runDispatcherHere(t *testing.T, o Options, to endpoint, test func(*harness)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Sender = endpoint(func(ctx context.Context, t Target, m Message) Result {
+	o.Kinds = kinds(func(ctx context.Context, t feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		h.mu.Lock()
-		h.sent = append(h.sent, sent{sub: t.Subscription, delivery: m.Delivery, began: time.Now()})
+		h.sent = append(h.sent, sent{sub: t.ID, delivery: m.Delivery, began: time.Now()})
 		h.mu.Unlock()
 		return to(ctx, t, m)
 	})
@@ -238,7 +267,7 @@ func (h *harness) subscribe(settings feedmill.DeliverySettings, change ...func(*
 	secrets, err := json.Marshal(feedmill.SigningSecrets{Current: feedmill.NewSigningSecret()})
 	h.must(err)
 	s := feedmill.Subscription{
-		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: h.ws, URL: "https://example.com", Method: "POST", Events: []string{"metric.*"},
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: h.ws, Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com", Method: "POST"}, Events: []string{"metric.*"},
 		State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: time.Now(), UpdatedAt: time.Now(), Delivery: settings,
 	}
 	for _, c := range change {

@@ -2,27 +2,41 @@ package deliver
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
 
-// Headers makes the headers that deliveries of a subscription are sent with, for
-// those who carry them in another way than the sender. Their names are in lower
-// case.
-func (s *Sender) Headers(ctx context.Context, v Vault, sub feedmill.Subscription) (func(feedmill.DueDelivery, time.Time) map[string]string, error) {
-	t, err := openTarget(ctx, v, sub)
+// ownHeaders is the maximum number of headers that [Dispatcher.header] sets.
+const ownHeaders = 10
+
+// header identifies and signs the payload of an attempt, whatever carries it. It has room
+// for the headers that the destination adds.
+func (d *Dispatcher) header(t *Target, m *feedmill.Message) [][2]string {
+	h := make([][2]string, 0, ownHeaders+t.extraHeaders)
+	set := func(name, value string) { h = append(h, [2]string{name, value}) }
+	set("Content-Type", "application/json")
+	set("User-Agent", d.UserAgent)
+	set("X-Service-Event", m.Type)
+	set("X-Service-Delivery", string(m.Delivery))
+	set("X-Service-Attempt", strconv.Itoa(m.Attempt))
+	sign(set, t.Secrets, m)
+	return h
+}
+
+// Headers returns a function that makes the headers of a subscription's deliveries, for
+// carriers other than its destination. Their names are in lower case.
+func (d *Dispatcher) Headers(ctx context.Context, sub feedmill.Subscription) (func(feedmill.DueDelivery, time.Time) map[string]string, error) {
+	t, err := d.openTarget(ctx, sub)
 	if err != nil {
 		return nil, err
 	}
-	return func(d feedmill.DueDelivery, at time.Time) map[string]string {
-		r, err := s.request(*t, Message{Delivery: d.ID, Event: d.Event, Type: d.Type, Payload: d.Payload, Attempt: d.Attempts + 1, At: at})
-		if err != nil {
-			panic(err) // only what is in a URL can be wrong, and a listener has none
-		}
-		headers := make(map[string]string, len(r.Header))
-		for _, h := range r.Header {
+	return func(due feedmill.DueDelivery, at time.Time) map[string]string {
+		m := feedmill.Message{Delivery: due.ID, Event: due.Event, Type: due.Type, Payload: due.Payload, Attempt: due.Attempts + 1, At: at}
+		headers := make(map[string]string, ownHeaders)
+		for _, h := range d.header(t, &m) {
 			headers[strings.ToLower(h[0])] = h[1]
 		}
 		return headers

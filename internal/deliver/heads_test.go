@@ -19,12 +19,12 @@ func TestAnOrderedBacklogIsReadOnce(t *testing.T) {
 		resources = 100_000
 	}
 	tried := make(map[feedmill.ID]bool)
-	to := func(_ context.Context, _ Target, m Message) Result {
+	to := func(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		if m.Type == "metric.failing" && !tried[m.Delivery] {
 			tried[m.Delivery] = true
-			return Result{Status: 500}
+			return answered500
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{PollEvery: 24 * time.Hour, TargetAge: 24 * time.Hour}, to, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{Ordered: true, Concurrency: 1}, func(s *feedmill.Subscription) { s.State = feedmill.SubscriptionPaused })

@@ -32,7 +32,7 @@ func TestAResumeElsewhereIsNoticed(t *testing.T) {
 }
 
 func TestWhatWaitsForARetryIsHeldAsPending(t *testing.T) {
-	failing := endpoint(func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} })
+	failing := endpoint(func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result { return answered500 })
 	runDispatcher(t, Options{}, failing, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{})
 		due := h.accept(1, "")
@@ -65,11 +65,11 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestWhatIsNotSentDoesNotOpenTheBreaker(t *testing.T) {
-	refused := endpoint(func(_ context.Context, _ Target, m Message) Result {
+	refused := endpoint(func(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		if m.Attempt == 1 && len(m.Payload) == 2 {
-			return Result{Error: "too long", Final: true, NotSent: true}
+			return feedmill.Result{Verdict: feedmill.VerdictRejected, Error: "too long", NotSent: true}
 		}
-		return Result{Status: 200}
+		return answered200
 	})
 	runDispatcher(t, Options{}, refused, func(h *harness) {
 		h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
@@ -85,18 +85,18 @@ func TestWhatIsNotSentDoesNotOpenTheBreaker(t *testing.T) {
 func TestAChangeDuringAReadIsNotLost(t *testing.T) {
 	var mu sync.Mutex
 	var urls []string
-	to := func(_ context.Context, t Target, _ Message) Result {
+	to := func(_ context.Context, t feedmill.Subscription, _ feedmill.Message) feedmill.Result {
 		mu.Lock()
 		defer mu.Unlock()
-		urls = append(urls, t.URL)
-		return Result{Status: 200}
+		urls = append(urls, t.Destination.URL)
+		return answered200
 	}
 	runDispatcher(t, Options{TargetAge: time.Hour}, to, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{})
 		h.store.targetTakes = time.Second
 		h.dispatcher.Offer(h.accept(1, ""))
 		time.Sleep(500 * time.Millisecond)
-		h.change(sub, func(s *feedmill.Subscription) { s.URL = "https://example.com/new" })
+		h.change(sub, func(s *feedmill.Subscription) { s.Destination.URL = "https://example.com/new" })
 		h.dispatcher.Changed(sub)
 		time.Sleep(time.Minute)
 		mu.Lock()

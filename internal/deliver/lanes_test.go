@@ -75,15 +75,15 @@ func TestLanesThatFindNoRoomAreSentTo(t *testing.T) {
 	const subs, lanes = 200, 20
 	var most atomic.Int64
 	var h *harness
-	to := func(_ context.Context, target Target, m Message) Result {
+	to := func(_ context.Context, target feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		h.dispatcher.mu.Lock()
 		most.Store(max(most.Load(), int64(len(h.dispatcher.lanes))))
 		h.dispatcher.mu.Unlock()
 		time.Sleep(10 * time.Millisecond)
 		if target.Workspace == h.ws || m.Attempt > 2 {
-			return Result{Status: 200}
+			return answered200
 		}
-		return Result{Status: 500, Error: "it fails"}
+		return answered500
 	}
 	runDispatcher(t, Options{}, to, func(made *harness) {
 		h = made

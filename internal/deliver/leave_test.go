@@ -34,11 +34,11 @@ func TestAChangeWhileASlotIsStopped(t *testing.T) {
 func TestAShutdownGivesSlotsBackAtOnce(t *testing.T) {
 	const slowly = 5 * time.Second
 	var slowOne feedmill.ID
-	to := func(_ context.Context, t Target, _ Message) Result {
-		if t.Subscription == slowOne {
+	to := func(_ context.Context, t feedmill.Subscription, _ feedmill.Message) feedmill.Result {
+		if t.ID == slowOne {
 			time.Sleep(slowly)
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{}, to, func(h *harness) {
 		slowOne = h.subscribe(feedmill.DeliverySettings{})
@@ -64,14 +64,14 @@ func TestAShutdownGivesSlotsBackAtOnce(t *testing.T) {
 // although the store was read while it was ending.
 func TestAnAttemptThatIsGivenBackIsMadeAgain(t *testing.T) {
 	broken := false
-	to := func(ctx context.Context, _ Target, _ Message) Result {
+	to := func(ctx context.Context, _ feedmill.Subscription, _ feedmill.Message) feedmill.Result {
 		if broken {
-			return Result{Status: 200}
+			return answered200
 		}
 		<-ctx.Done()
 		broken = true
 		time.Sleep(10 * time.Second)
-		return Result{Error: "broken off"}
+		return noAnswer("broken off")
 	}
 	runDispatcher(t, Options{TargetAge: 24 * time.Hour, PollEvery: 24 * time.Hour}, to, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{Ordered: true})

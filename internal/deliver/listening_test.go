@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -14,7 +16,7 @@ func TestNothingIsSentToAListener(t *testing.T) {
 		h.must(err)
 		now := time.Now()
 		listener := feedmill.Subscription{
-			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: h.ws, Method: "POST", Events: []string{"metric.*"},
+			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: h.ws, Destination: feedmill.Destination{Kind: feedmill.DestinationListener, Method: "POST"}, Events: []string{"metric.*"},
 			State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: now, UpdatedAt: now, ListenUntil: now.Add(time.Hour),
 		}
 		h.must(h.store.CreateSubscriptions(h.Context(), []feedmill.Subscription{listener}, 0, nil))
@@ -37,14 +39,14 @@ func TestNothingIsSentToAListener(t *testing.T) {
 	})
 }
 
-func TestHeadersAreThoseOfTheSender(t *testing.T) {
+func TestHeadersAreThoseOfEveryAttempt(t *testing.T) {
 	secret := feedmill.NewSigningSecret()
 	secrets, err := json.Marshal(feedmill.SigningSecrets{Current: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub := feedmill.Subscription{ID: feedmill.NewID(feedmill.PrefixSubscription), Method: "POST", Secrets: secrets}
-	headers, err := (&Sender{UserAgent: "Feedmill/test"}).Headers(t.Context(), plainVault{}, sub)
+	sub := feedmill.Subscription{ID: feedmill.NewID(feedmill.PrefixSubscription), ListenUntil: time.Now(), Secrets: secrets}
+	headers, err := New(Options{UserAgent: "Feedmill/test", Vault: plainVault{}, Metrics: prometheus.NewRegistry()}).Headers(t.Context(), sub)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +71,26 @@ func TestHeadersAreThoseOfTheSender(t *testing.T) {
 }
 
 func TestHeadersNeedTheSecrets(t *testing.T) {
-	headers, err := (&Sender{}).Headers(t.Context(), plainVault{}, feedmill.Subscription{Secrets: []byte("not JSON")})
+	headers, err := New(Options{Vault: plainVault{}, Metrics: prometheus.NewRegistry()}).Headers(t.Context(), feedmill.Subscription{Secrets: []byte("not JSON")})
 	if err == nil || headers != nil {
 		t.Errorf("there are headers without a secret, %v", err)
 	}
+}
+
+// A row of a later release may have a kind that this one does not know. Nothing is sent to
+// it, and none of its deliveries is lost.
+func TestUnknownKindIsLeftAlone(t *testing.T) {
+	runDispatcher(t, Options{}, slow(0), func(h *harness) {
+		known := h.subscribe(feedmill.DeliverySettings{})
+		unknown := h.subscribe(feedmill.DeliverySettings{}, func(s *feedmill.Subscription) { s.Destination.Kind = "pigeon" })
+		h.dispatcher.Offer(h.accept(3, ""))
+		time.Sleep(time.Minute)
+		for sub, state := range map[feedmill.ID]feedmill.DeliveryState{known: feedmill.DeliveryDelivered, unknown: feedmill.DeliveryPending} {
+			all, err := h.store.Deliveries(h.Context(), h.ws, feedmill.DeliveryQuery{Subscription: sub, Page: feedmill.Page{Limit: 10}})
+			h.must(err)
+			if len(all) != 3 || all[0].State != state || all[2].State != state {
+				h.Errorf("the deliveries of %s are %+v, want %s", sub, all, state)
+			}
+		}
+	})
 }

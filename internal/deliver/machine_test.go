@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -67,24 +66,24 @@ type sent struct {
 }
 
 // Send stands for an endpoint: it takes its time and answers as it likes.
-func (w *world) Send(ctx context.Context, t Target, m Message) Result {
+func (w *world) Send(ctx context.Context, t feedmill.Subscription, m feedmill.Message) feedmill.Result {
 	w.mu.Lock()
 	began := time.Now()
 	wait := time.Duration(w.random.IntN(2000)) * time.Millisecond
-	r := Result{Status: 200}
+	r := answered200
 	if !w.healthy {
 		switch w.random.IntN(10) {
 		case 0, 1:
-			r = Result{Status: 500, Error: "500"}
+			r = answered500
 		case 2:
-			r = Result{Status: 503, Error: "503", RetryAfter: time.Minute}
+			r = feedmill.Result{Verdict: feedmill.VerdictRetry, Responded: true, Status: 503, Error: "503", RetryAfter: time.Minute}
 		case 3:
-			r, wait = Result{Error: "timeout"}, t.Settings.Timeout
+			r, wait = noAnswer("timeout"), m.Timeout
 		case 4:
-			r = Result{Error: "refused"}
+			r = noAnswer("refused")
 		case 5:
 			if w.random.IntN(20) == 0 {
-				r = Result{Status: http.StatusGone, Error: "410"}
+				r = answered410
 			}
 		}
 	}
@@ -92,10 +91,10 @@ func (w *world) Send(ctx context.Context, t Target, m Message) Result {
 	select {
 	case <-time.After(wait):
 	case <-ctx.Done():
-		r = Result{Error: "broken off"}
+		r = noAnswer("broken off")
 	}
 	w.mu.Lock()
-	w.sent = append(w.sent, sent{t.Subscription, m.Delivery, r.ok(), began, time.Now()})
+	w.sent = append(w.sent, sent{t.ID, m.Delivery, r.Delivered(), began, time.Now()})
 	w.mu.Unlock()
 	return r
 }
@@ -185,7 +184,7 @@ func (m *machine) subscribe(ordered bool) {
 	secrets, err := json.Marshal(feedmill.SigningSecrets{Current: feedmill.NewSigningSecret()})
 	m.must(err)
 	s := feedmill.Subscription{
-		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: m.ws, URL: "https://example.com", Method: "POST",
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: m.ws, Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com", Method: "POST"},
 		Events: []string{"metric.*"}, State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: time.Now(), UpdatedAt: time.Now(),
 		Delivery: feedmill.DeliverySettings{Timeout: 15 * time.Second, Concurrency: 3, Ordered: ordered},
 	}
@@ -196,7 +195,7 @@ func (m *machine) subscribe(ordered bool) {
 func (m *machine) start() {
 	m.faulty = &faultyStore{DB: m.store, t: m.T}
 	m.dispatcher = New(Options{
-		Store: m.faulty, Vault: plainVault{}, Sender: m.world, Log: slog.New(slog.DiscardHandler),
+		Store: m.faulty, Vault: plainVault{}, Kinds: kinds(m.world.Send), Log: slog.New(slog.DiscardHandler),
 		Metrics: prometheus.NewRegistry(), Replica: "one", MaxQueued: 20, MaxLane: 8, PollEvery: time.Minute, LeaseTime: time.Hour,
 	})
 	ctx, cancel := context.WithCancel(context.Background())

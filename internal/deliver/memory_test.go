@@ -127,12 +127,12 @@ func TestEveryLaneGoesOnWithoutRoom(t *testing.T) {
 	const lanes, each = 300, 3
 	var most atomic.Int64
 	var h *harness
-	to := func(context.Context, Target, Message) Result {
+	to := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
 		h.dispatcher.mu.Lock()
 		most.Store(max(most.Load(), int64(h.dispatcher.memory.bytes())))
 		h.dispatcher.mu.Unlock()
 		time.Sleep(time.Second)
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{MaxInFlight: 64}, to, func(made *harness) {
 		h = made

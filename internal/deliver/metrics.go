@@ -3,7 +3,6 @@ package deliver
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -70,15 +69,15 @@ func (d *Dispatcher) openBreakers() (n int) {
 }
 
 // attempt counts an attempt by the class of its outcome.
-func (c *counters) attempt(r Result, o feedmill.Outcome, accepted, now time.Time) {
+func (c *counters) attempt(r feedmill.Result, o feedmill.Outcome, accepted, now time.Time) {
 	class := "no_answer"
 	switch {
-	case r.Final:
+	case r.Verdict == feedmill.VerdictRejected:
 		class = "refused"
-	case r.ok():
+	case r.Delivered():
 		class = "delivered"
-	case r.Status != 0:
-		class = strconv.Itoa(r.Status/100) + "xx"
+	case r.Responded:
+		class = r.Class
 	}
 	c.attempts.WithLabelValues(class).Inc()
 	if o.State == feedmill.DeliveryDelivered {

@@ -2,36 +2,35 @@ package deliver
 
 import (
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
 
 // decide says what an attempt means for its delivery and its subscription.
-func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill.Outcome {
+func (d *Dispatcher) decide(t task, m *feedmill.Message, r feedmill.Result, now time.Time) feedmill.Outcome {
 	o := feedmill.Outcome{
 		Workspace: t.target.Workspace, Subscription: t.target.Subscription, Delivery: t.due.id, Seq: t.due.seq, At: now.UTC().Truncate(time.Millisecond),
 	}
-	if !r.ok() || t.target.Settings.Ordered {
+	if !r.Delivered() || t.target.Settings.Ordered {
 		// What has arrived has arrived, whoever has the slot by now; unless
 		// order hangs on it.
 		o.By = d.Replica
 	}
 	if !r.NotSent {
-		o.Attempt = r.record(t.due.id, m)
+		o.Attempt = r.Record(*m)
 	}
-	switch {
-	case r.ok():
+	switch r.Verdict {
+	case feedmill.VerdictDelivered:
 		o.State = feedmill.DeliveryDelivered
 		// Once in a while is enough, and every time would be a write more.
 		o.Succeeded = t.target.warned || t.target.failing() || now.Sub(t.target.successAt) > successStep
 		return o
-	case r.Final:
+	case feedmill.VerdictRejected:
 		o.State, o.Reason = feedmill.DeliveryExhausted, r.Error
 		return o
-	case r.Status == http.StatusGone:
-		o.State, o.Reason = feedmill.DeliveryExhausted, "the endpoint answered 410 Gone"
+	case feedmill.VerdictGone:
+		o.State, o.Reason = feedmill.DeliveryExhausted, r.Error
 		o.Disable = feedmill.DisabledGone
 		o.Notice = d.notice("subscription.disabled", t.target, feedmill.DisabledGone, now)
 		return o

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/destination/webhook"
 )
 
 // answer is what an endpoint does with a request: it answers with a status and
@@ -162,6 +163,7 @@ func failureCases() (cases []outcomeCase) {
 	badCertificate := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
 	timeout := os.ErrDeadlineExceeded
 	const late = "no complete answer within 15s"
+	const gone = "the endpoint answered 410 Gone"
 	const refused = "the operator's egress policy forbids the address of this URL"
 	const tooLong = "the payload does not fit into a GET request: its URL would pass 8 KiB"
 	return []outcomeCase{
@@ -184,6 +186,10 @@ func failureCases() (cases []outcomeCase) {
 		{name: "redirect", answer: answer{status: 302}, want: failed("the endpoint answered 302 Found", learntBad)},
 		{name: "good answer that does not end in time", answer: answer{status: 200, body: brokenBody{timeout}}, want: failed(late, learntBad)},
 		{name: "bad answer that does not end in time", answer: answer{status: 500, body: brokenBody{timeout}}, want: failed(late, learntBad)},
+		{
+			name: "gone, in an answer that does not end in time", answer: answer{status: 410, body: brokenBody{timeout}},
+			want: outcome{state: feedmill.DeliveryExhausted, reason: gone, attempt: gone, disabled: "gone", learnt: learntBad},
+		},
 		{name: "good answer that breaks off", answer: answer{status: 200, body: brokenBody{io.ErrUnexpectedEOF}}, want: outcome{state: feedmill.DeliveryDelivered, learnt: learntGood}},
 		{name: "bad answer that breaks off", answer: answer{status: 500, body: brokenBody{io.ErrUnexpectedEOF}}, want: failed("the endpoint answered 500 Internal Server Error", learntBad)},
 		{name: "GET", get: true, answer: answer{status: 200}, want: outcome{state: feedmill.DeliveryDelivered, learnt: learntGood}},
@@ -198,8 +204,8 @@ func failureCases() (cases []outcomeCase) {
 // TestOutcomes is the rules of what an attempt means, from the endpoint's answer
 // to what stands in the store. A changed rule is a changed row.
 func TestOutcomes(t *testing.T) {
-	sender := &Sender{Forbidden: errForbidden}
-	runDispatcher(t, Options{Random: func() float64 { return 0.25 }}, sender.Send, func(h *harness) {
+	hooks := &webhook.Kind{Forbidden: errForbidden}
+	runDispatcher(t, Options{Random: func() float64 { return 0.25 }}, through(hooks), func(h *harness) {
 		began := time.Now()
 		cases := slices.Concat(statusCases(), retryAfterCases(began), failureCases())
 		var to answers
@@ -207,13 +213,13 @@ func TestOutcomes(t *testing.T) {
 		for i, c := range cases {
 			to = append(to, c.answer)
 			subs[i] = h.subscribe(feedmill.DeliverySettings{}, func(s *feedmill.Subscription) {
-				s.URL, s.ResourceID = fmt.Sprint("http://example.com/", i), fmt.Sprint("length ", c.payload)
+				s.Destination.URL, s.ResourceID = fmt.Sprint("http://example.com/", i), fmt.Sprint("length ", c.payload)
 				if c.get {
-					s.Method = http.MethodGet
+					s.Destination.Method = http.MethodGet
 				}
 			})
 		}
-		sender.Transport = to
+		hooks.Transport = to
 		delivery := make(map[feedmill.ID]feedmill.ID) // of a subscription
 		for _, length := range []int{0, feedmill.MaxGetURL} {
 			due := h.acceptPayload(fmt.Sprint("length ", length), strings.Repeat("x", length))
@@ -227,6 +233,17 @@ func TestOutcomes(t *testing.T) {
 			h.checkOutcome(c, began, subs[i], delivery[subs[i]])
 		}
 	})
+}
+
+// through sends by a kind.
+func through(k Kind) endpoint {
+	return func(ctx context.Context, sub feedmill.Subscription, m feedmill.Message) feedmill.Result {
+		e, err := k.Open(sub, nil)
+		if err != nil {
+			panic(err)
+		}
+		return e.Send(ctx, m)
+	}
 }
 
 func (h *harness) checkOutcome(c outcomeCase, began time.Time, sub, id feedmill.ID) {

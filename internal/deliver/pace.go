@@ -1,6 +1,10 @@
 package deliver
 
-import "time"
+import (
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
 
 const (
 	// firstLimit is how many attempts may be under way to an endpoint that
@@ -63,13 +67,13 @@ func (p *pace) wait(now time.Time) time.Duration {
 }
 
 // learn learns from an attempt. It reports whether the breaker has just opened.
-func (p *pace) learn(r Result, now time.Time, ceiling int) (tripped bool) {
+func (p *pace) learn(r feedmill.Result, now time.Time, ceiling int) (tripped bool) {
 	switch {
-	case r.Final:
+	case r.Verdict == feedmill.VerdictRejected:
 		return false // it says nothing about the endpoint
-	case r.ok():
+	case r.Delivered():
 		*p = pace{allowed: min(p.allowed+1, float64(ceiling)), answersWell: true}
-	case r.Status != 0:
+	case r.Responded:
 		// It is alive, and says no: worth asking, but not by the dozen.
 		*p = pace{allowed: max(p.allowed/2, 1), answersBadly: true}
 	default:

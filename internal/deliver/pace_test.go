@@ -4,29 +4,31 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 func TestPace(t *testing.T) {
-	good, bad := Result{Status: 200}, Result{Status: 500, Error: "500"}
-	nothing := []Result{{Error: "too long", Final: true, NotSent: true}, {Error: "forbidden", Final: true}}
+	good, bad := answered200, answered500
+	nothing := []feedmill.Result{{Verdict: feedmill.VerdictRejected, NotSent: true}, {Verdict: feedmill.VerdictRejected}}
 	var now time.Time
 	p := newPace()
 	for i, c := range []struct {
-		seen  []Result
+		seen  []feedmill.Result
 		limit int // of 32
 	}{
 		{nil, 4},
-		{[]Result{good}, 5},
-		{[]Result{bad}, 2},
-		{[]Result{good}, 3},
-		{[]Result{bad}, 1}, // one and a half
+		{[]feedmill.Result{good}, 5},
+		{[]feedmill.Result{bad}, 2},
+		{[]feedmill.Result{good}, 3},
+		{[]feedmill.Result{bad}, 1}, // one and a half
 		{nothing, 1},
-		{[]Result{good}, 2},
-		{[]Result{bad, bad, bad}, 1},
-		{slices.Repeat([]Result{good}, 30), 31},
-		{slices.Repeat([]Result{good}, 30), 32},
+		{[]feedmill.Result{good}, 2},
+		{[]feedmill.Result{bad, bad, bad}, 1},
+		{slices.Repeat([]feedmill.Result{good}, 30), 31},
+		{slices.Repeat([]feedmill.Result{good}, 30), 32},
 		{nothing, 32},
-		{[]Result{{Error: "timeout"}}, 16},
+		{[]feedmill.Result{{Error: "timeout"}}, 16},
 	} {
 		for _, r := range c.seen {
 			if p.learn(r, now, 32) {
@@ -43,8 +45,8 @@ func TestPace(t *testing.T) {
 }
 
 func TestBreaker(t *testing.T) {
-	good, bad, silent := Result{Status: 200}, Result{Status: 500, Error: "500"}, Result{Error: "timeout"}
-	for name, answers := range map[string]Result{"a good answer": good, "a bad answer": bad} {
+	good, bad, silent := answered200, answered500, noAnswer("timeout")
+	for name, answers := range map[string]feedmill.Result{"a good answer": good, "a bad answer": bad} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			p := newPace()
@@ -101,16 +103,16 @@ func TestBreaker(t *testing.T) {
 func TestBreakerOfAFastEndpoint(t *testing.T) {
 	p, now := newPace(), time.Now()
 	for range 100 {
-		p.learn(Result{Status: 200}, now, 100)
+		p.learn(answered200, now, 100)
 	}
 	for range 5 {
-		p.learn(Result{Error: "timeout"}, now, 100)
+		p.learn(noAnswer("timeout"), now, 100)
 	}
 	for i := range 100 {
 		if wait := p.wait(now); p.limit(100) != 1 || wait < time.Second || wait > 30*time.Second {
 			t.Fatalf("probe %d follows after %s, of %d", i, wait, p.limit(100))
 		}
 		now = now.Add(time.Minute)
-		p.learn(Result{Error: "timeout"}, now, 100)
+		p.learn(noAnswer("timeout"), now, 100)
 	}
 }

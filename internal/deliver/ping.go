@@ -10,7 +10,7 @@ import (
 // Ping sends a test.ping to a subscription now and returns what came of it.
 // Nothing is stored, and a failure has no consequence.
 func (d *Dispatcher) Ping(ctx context.Context, s feedmill.Subscription) (feedmill.Attempt, error) {
-	t, err := openTarget(ctx, d.Vault, s)
+	t, err := d.openTarget(ctx, s)
 	if err != nil {
 		return feedmill.Attempt{}, err
 	}
@@ -23,10 +23,10 @@ func (d *Dispatcher) Ping(ctx context.Context, s feedmill.Subscription) (feedmil
 	if err != nil {
 		return feedmill.Attempt{}, err
 	}
-	m := Message{Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: e.ID, Type: e.Type, Payload: payload, Attempt: 1, At: now}
-	r := d.Sender.Send(ctx, *t, m)
-	if r.ok() {
+	m := feedmill.Message{Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: e.ID, Type: e.Type, Payload: payload, Attempt: 1, At: now}
+	r := d.send(ctx, t, &m)
+	if r.Delivered() {
 		d.Changed(s.ID) // it answers: what the breaker holds back may go
 	}
-	return *r.record(m.Delivery, m), nil
+	return *r.Record(m), nil
 }

@@ -183,7 +183,7 @@ func (d *Dispatcher) readTargets(ctx context.Context, due []feedmill.DueDelivery
 		return
 	}
 	for _, s := range subs {
-		target, err := openTarget(ctx, d.Vault, s)
+		target, err := d.openTarget(ctx, s)
 		if err != nil || target.held() || target.ended() {
 			continue
 		}

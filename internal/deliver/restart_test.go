@@ -51,13 +51,13 @@ func TestStoredWorkIsSentAfterAStart(t *testing.T) {
 	sentAll := sync.OnceFunc(func() { close(all) }) // what is sent may come again
 	d := New(Options{
 		Store: farStore{db, all}, Vault: plainVault{}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Replica: "one",
-		Sender: endpoint(func(_ context.Context, _ Target, m Message) Result {
+		Kinds: kinds(func(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 			mu.Lock()
 			defer mu.Unlock()
 			if delete(stored, m.Delivery); len(stored) == 0 {
 				sentAll()
 			}
-			return Result{Status: 200}
+			return answered200
 		}),
 	})
 	ctx, stop := context.WithCancel(t.Context())
@@ -94,7 +94,7 @@ func storeWork(t *testing.T, db *postgres.DB, n int) map[feedmill.ID]bool {
 		resource := fmt.Sprint("m_", i)
 		for j := range subs {
 			subs[j] = feedmill.Subscription{
-				ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, URL: "https://example.com", Method: "POST", Events: []string{"metric.*"},
+				ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com", Method: "POST"}, Events: []string{"metric.*"},
 				ResourceID: resource, State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: time.Now(), UpdatedAt: time.Now(),
 			}
 		}

@@ -48,13 +48,13 @@ func (h *harness) holdRoom(size int) feedmill.ID {
 
 // hangsOr hangs for an hour where the type says so, and else takes its time.
 func hangsOr(d time.Duration) endpoint {
-	return func(_ context.Context, _ Target, m Message) Result {
+	return func(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		if m.Type == "metric.hangs" {
 			time.Sleep(time.Hour)
 		} else {
 			time.Sleep(d)
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 }
 

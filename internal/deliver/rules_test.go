@@ -50,7 +50,7 @@ func TestWhenAFailureIsTriedAgain(t *testing.T) {
 		var task task
 		task.target = Target{Settings: feedmill.DeliverySettings{Retries: c.own}, failures: c.failures}
 		task.due.maxAttempts = c.most
-		o := bare(nil).decide(task, Message{Attempt: c.attempt}, Result{Status: http.StatusServiceUnavailable, Error: "503", RetryAfter: c.retryAfter}, now)
+		o := bare(nil).decide(task, &feedmill.Message{Attempt: c.attempt}, feedmill.Result{Verdict: feedmill.VerdictRetry, Responded: true, Status: http.StatusServiceUnavailable, Error: "503", RetryAfter: c.retryAfter}, now)
 		state, due := feedmill.DeliveryRetrying, now.Add(c.want)
 		if c.want == 0 {
 			state, due = feedmill.DeliveryExhausted, time.Time{}
@@ -209,7 +209,7 @@ func TestBreakersAndHealth(t *testing.T) {
 func TestCountsBeyondTheBoundAreWritten(t *testing.T) {
 	tally, now := newTally(), time.Now()
 	count := func(n int) {
-		tally.count(feedmill.Outcome{Subscription: feedmill.ID(fmt.Sprint(n)), State: feedmill.DeliveryDelivered}, Result{Status: 204}, 1, now)
+		tally.count(feedmill.Outcome{Subscription: feedmill.ID(fmt.Sprint(n)), State: feedmill.DeliveryDelivered}, answered200, 1, now)
 	}
 	for n := range maxTallied {
 		count(n)

@@ -139,7 +139,7 @@ func newHotWorld(t *testing.T, db hotStore) *hotWorld {
 	secrets, err := json.Marshal(feedmill.SigningSecrets{Current: feedmill.NewSigningSecret()})
 	w.must(err)
 	w.must(db.CreateSubscriptions(t.Context(), []feedmill.Subscription{{
-		ID: w.sub, Workspace: w.ws, URL: "https://example.com", Method: "POST", Events: []string{"metric.*"}, Secrets: secrets,
+		ID: w.sub, Workspace: w.ws, Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com", Method: "POST"}, Events: []string{"metric.*"}, Secrets: secrets,
 		State: feedmill.SubscriptionActive, CreatedAt: time.Now(), UpdatedAt: time.Now(), Delivery: feedmill.DeliverySettings{Ordered: true},
 	}}, 0, nil))
 	return w
@@ -156,7 +156,7 @@ func (w *hotWorld) start() {
 	w.started++
 	r := &hotReplica{store: &killedStore{hotStore: w.db}, done: make(chan struct{})}
 	r.Dispatcher = New(Options{
-		Store: r.store, Vault: plainVault{}, Sender: endpoint(w.send), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Store: r.store, Vault: plainVault{}, Kinds: kinds(w.send), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 		Replica: fmt.Sprint("replica ", w.started), LeaseTime: 3 * time.Second, PollEvery: 100 * time.Millisecond,
 		Schedule: slices.Repeat(feedmill.RetrySchedule{20 * time.Millisecond}, 20),
 	})
@@ -223,7 +223,7 @@ func (w *hotWorld) await(n int) {
 }
 
 // send is the endpoint. It holds every attempt to the order of its resource.
-func (w *hotWorld) send(_ context.Context, _ Target, m Message) Result {
+func (w *hotWorld) send(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if before := w.before[m.Delivery]; before != "" {
@@ -232,9 +232,9 @@ func (w *hotWorld) send(_ context.Context, _ Target, m Message) Result {
 		}
 	}
 	if w.random.IntN(20) == 0 {
-		return Result{Status: 500}
+		return answered500
 	}
 	delete(w.left, m.Delivery)
 	w.arrives.Broadcast()
-	return Result{Status: 200}
+	return answered200
 }

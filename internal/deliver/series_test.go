@@ -141,16 +141,16 @@ func TestAHotResourceIsReadFewTimes(t *testing.T) {
 	var h *harness
 	var hot []feedmill.DueDelivery
 	tried := make(map[feedmill.ID]bool)
-	to := func(_ context.Context, _ Target, m Message) Result {
+	to := func(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		n := slices.IndexFunc(hot, func(d feedmill.DueDelivery) bool { return d.ID == m.Delivery })
 		if n > 0 && h.delivery(hot[n-1].ID).State.Open() {
 			h.Errorf("delivery %d is sent before the one before it has ended", n)
 		}
 		if n%100 == 50 && !tried[m.Delivery] {
 			tried[m.Delivery] = true
-			return Result{Status: 500}
+			return answered500
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{PollEvery: 24 * time.Hour, TargetAge: 24 * time.Hour}, to, func(it *harness) {
 		h = it

@@ -108,7 +108,7 @@ func TestFormerAttemptsAreRecalled(t *testing.T) {
 		if l.pace.answersWell != c.well || l.pace.answersBadly != c.badly {
 			t.Errorf("%+v: %+v", c.target, l.pace)
 		}
-		l.pace.learn(Result{Status: 200}, time.Now(), 9)
+		l.pace.learn(answered200, time.Now(), 9)
 		if l.setTarget(&Target{failingSince: long}, time.Now()); !l.pace.answersWell {
 			t.Error("what is stored counts more than what was learnt since")
 		}

@@ -86,11 +86,11 @@ func TestReplicasAreToldOfWhatIsTheirs(t *testing.T) {
 // What another replica has made due by hand is sent when it says so, and not when
 // the store is polled.
 func TestRetriesThatAnotherReplicaHastened(t *testing.T) {
-	failsOnce := func(_ context.Context, _ Target, m Message) Result {
+	failsOnce := func(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 		if m.Attempt == 1 {
-			return Result{Status: 500, Error: "500"}
+			return answered500
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWire()

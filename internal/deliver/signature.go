@@ -15,8 +15,8 @@ import (
 
 // sign makes the signature headers. x-service-signature stays with the current
 // secret during a rotation; the next one signs beside it.
-func sign(set func(name, value string), t Target, m Message) {
-	secrets := t.Secrets.At(m.At)
+func sign(set func(name, value string), secrets feedmill.SigningSecrets, m *feedmill.Message) {
+	secrets = secrets.At(m.At)
 	timestamp := strconv.FormatInt(m.At.Unix(), 10)
 	s := signers.Get().(*signer)
 	defer signers.Put(s)

@@ -59,9 +59,9 @@ func TestSignaturesThroughARotation(t *testing.T) {
 		{"after the overlap", rotating, now.Add(time.Hour), second, "", []string{second}, []string{first}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := Message{Delivery: feedmill.NewID(feedmill.PrefixDelivery), Payload: []byte(`{"id":"evt_1","data":{}}`), At: c.at}
+			m := feedmill.Message{Delivery: feedmill.NewID(feedmill.PrefixDelivery), Payload: []byte(`{"id":"evt_1","data":{}}`), At: c.at}
 			h := make(http.Header)
-			sign(h.Set, Target{Secrets: c.secrets}, m)
+			sign(h.Set, c.secrets, &m)
 			if got := h.Get("x-service-signature"); got != hexHMAC(c.service, m.Payload) {
 				t.Errorf("x-service-signature is %s", got)
 			}

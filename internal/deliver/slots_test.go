@@ -165,13 +165,13 @@ func TestALeaseEndsByEitherClock(t *testing.T) {
 // While a slot waits for what a slow endpoint has under way, its neighbours go on.
 func TestNobodyWaitsForTheSlowEndpointOfANeighbour(t *testing.T) {
 	var slowID feedmill.ID
-	to := func(_ context.Context, t Target, _ Message) Result {
-		if t.Subscription == slowID {
+	to := func(_ context.Context, t feedmill.Subscription, _ feedmill.Message) feedmill.Result {
+		if t.ID == slowID {
 			time.Sleep(30 * time.Second)
 		} else {
 			time.Sleep(20 * time.Millisecond)
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{}, to, func(h *harness) {
 		slowID = h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
@@ -212,10 +212,10 @@ func TestNobodyWaitsForTheSlowEndpointOfANeighbour(t *testing.T) {
 // What is ordered is not under way any more when another replica may begin with it.
 func TestOrderedAttemptsAreBrokenOffWithTheirLease(t *testing.T) {
 	var ended time.Time
-	to := func(ctx context.Context, _ Target, _ Message) Result {
+	to := func(ctx context.Context, _ feedmill.Subscription, _ feedmill.Message) feedmill.Result {
 		<-ctx.Done()
 		ended = time.Now()
-		return Result{Error: "broken off"}
+		return noAnswer("broken off")
 	}
 	runDispatcher(t, Options{}, to, func(h *harness) {
 		h.subscribe(feedmill.DeliverySettings{Ordered: true})

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"net/http"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -35,12 +34,12 @@ func (h *harness) checkState(sub feedmill.ID, want state) {
 
 func TestASilentEndpointIsProbed(t *testing.T) {
 	var well atomic.Pointer[time.Time]
-	to := func(context.Context, Target, Message) Result {
+	to := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
 		time.Sleep(10 * time.Millisecond)
 		if time.Now().Before(*well.Load()) {
-			return Result{Error: "timeout"}
+			return noAnswer("timeout")
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{Random: func() float64 { return 0.5 }}, to, func(h *harness) {
 		began := time.Now()
@@ -83,12 +82,12 @@ func TestASilentEndpointIsProbed(t *testing.T) {
 // What is offered while a probe is under way follows it, without a poll.
 func TestOffersDuringAProbe(t *testing.T) {
 	var well atomic.Pointer[time.Time]
-	to := func(context.Context, Target, Message) Result {
+	to := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
 		time.Sleep(100 * time.Millisecond)
 		if time.Now().Before(*well.Load()) {
-			return Result{Error: "timeout"}
+			return noAnswer("timeout")
 		}
-		return Result{Status: 200}
+		return answered200
 	}
 	runDispatcher(t, Options{PollEvery: time.Hour}, to, func(h *harness) {
 		well.Store(new(time.Now().Add(time.Second)))
@@ -129,9 +128,9 @@ func TestAStoreThatCannotBeReadIsAskedEverySecond(t *testing.T) {
 }
 
 // hanging is an endpoint that takes a minute.
-func hanging(context.Context, Target, Message) Result {
+func hanging(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result {
 	time.Sleep(time.Minute)
-	return Result{Status: 200}
+	return answered200
 }
 
 // A workspace whose endpoints hang leaves half of what is free to others, and
@@ -215,7 +214,7 @@ func TestWhatIsHeldIsNotSent(t *testing.T) {
 // What was accepted before a subscription ended and is offered after that is
 // discarded.
 func TestWhatIsOfferedLateToAnEndedSubscriptionIsDiscarded(t *testing.T) {
-	gone := func(context.Context, Target, Message) Result { return Result{Status: http.StatusGone, Error: "410"} }
+	gone := func(context.Context, feedmill.Subscription, feedmill.Message) feedmill.Result { return answered410 }
 	runDispatcher(t, Options{PollEvery: time.Hour, TargetAge: time.Hour}, gone, func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{})
 		first, late := h.accept(1, ""), h.accept(1, "")

@@ -45,7 +45,7 @@ func newTally() *tally {
 }
 
 // count counts an attempt.
-func (t *tally) count(o feedmill.Outcome, r Result, attempt int, now time.Time) {
+func (t *tally) count(o feedmill.Outcome, r feedmill.Result, attempt int, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if from := now.UTC().Truncate(feedmill.CountStep); from.After(t.from) {
@@ -65,7 +65,7 @@ func (t *tally) count(o feedmill.Outcome, r Result, attempt int, now time.Time) 
 		t.counts[o.Subscription] = c
 	}
 	t.change(c)
-	if r.Status != 0 {
+	if r.Responded {
 		c.Times.Count(r.Timing.Total)
 	}
 	switch {

@@ -32,7 +32,7 @@ func TestTally(t *testing.T) {
 	sub := feedmill.NewID(feedmill.PrefixSubscription)
 	start := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
 	count := func(state feedmill.DeliveryState, attempt int, at time.Time) {
-		r := Result{Status: 200, Timing: feedmill.Timing{Total: 80 * time.Millisecond}}
+		r := feedmill.Result{Verdict: feedmill.VerdictDelivered, Responded: true, Status: 200, Timing: feedmill.Timing{Total: 80 * time.Millisecond}}
 		d.tally.count(feedmill.Outcome{Subscription: sub, State: state}, r, attempt, at)
 	}
 	check := func(when string, want ...[4]int64) {
@@ -98,7 +98,7 @@ func TestManyCountsAreWrittenInSteps(t *testing.T) {
 	}
 	count := func(some []feedmill.ID, at time.Time) {
 		for _, id := range some {
-			tally.count(feedmill.Outcome{Subscription: id, State: feedmill.DeliveryDelivered}, Result{Status: 204}, 1, at)
+			tally.count(feedmill.Outcome{Subscription: id, State: feedmill.DeliveryDelivered}, answered200, 1, at)
 		}
 	}
 	count(ids, at)

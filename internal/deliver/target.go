@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -16,13 +15,12 @@ import (
 type Target struct {
 	Subscription feedmill.ID
 	Workspace    feedmill.ID
-	URL          string
-	Method       string
 	Settings     feedmill.DeliverySettings
 	Secrets      feedmill.SigningSecrets
-	Headers      map[string]string
 
-	endpoint *url.URL
+	endpoint feedmill.Endpoint
+	// extraHeaders is how many headers the endpoint adds.
+	extraHeaders int
 
 	state     feedmill.SubscriptionState
 	deleted   bool
@@ -86,13 +84,13 @@ func (d *Dispatcher) readTarget(ctx context.Context, id feedmill.ID) (*Target, e
 	if err != nil {
 		return nil, err
 	}
-	return openTarget(ctx, d.Vault, s)
+	return d.openTarget(ctx, s)
 }
 
-// openTarget opens the secrets of a subscription.
-func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target, error) {
+// openTarget opens the secrets of a subscription and its destination.
+func (d *Dispatcher) openTarget(ctx context.Context, s feedmill.Subscription) (*Target, error) {
 	t := &Target{
-		Subscription: s.ID, Workspace: s.Workspace, URL: s.URL, Method: s.Method, Settings: s.Delivery,
+		Subscription: s.ID, Workspace: s.Workspace, Settings: s.Delivery,
 		state: s.State, deleted: !s.DeletedAt.IsZero(), listening: s.Listening(), successAt: s.LastSuccessAt, warned: !s.WarnedAt.IsZero(),
 		failingSince: s.FailingSince, failures: s.Failures,
 	}
@@ -100,26 +98,37 @@ func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target,
 	if t.Settings.Timeout == 0 {
 		t.Settings.Timeout = feedmill.DefaultTimeout
 	}
-	if err := unsealJSON(ctx, v, s.Secrets, s.SecretsRecord(), &t.Secrets); err != nil {
+	plain, err := d.Vault.Unseal(ctx, s.Secrets, s.SecretsRecord())
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", s.SecretsRecord(), err)
+	}
+	if err := json.Unmarshal(plain, &t.Secrets); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", s.SecretsRecord(), err)
+	}
+	if s.Listening() {
+		return t, nil
+	}
+	if err := d.openEndpoint(ctx, t, s); err != nil {
 		return nil, err
 	}
-	if len(s.Headers) > 0 {
-		if err := unsealJSON(ctx, v, s.Headers, s.HeadersRecord(), &t.Headers); err != nil {
-			return nil, err
-		}
-	}
-	// A URL that cannot be used is told of where it is used.
-	t.endpoint, _ = url.Parse(t.URL)
 	return t, nil
 }
 
-func unsealJSON(ctx context.Context, v Vault, sealed []byte, record string, into any) error {
-	plain, err := v.Unseal(ctx, sealed, record)
-	if err != nil {
-		return fmt.Errorf("opening %s: %w", record, err)
+// openEndpoint opens the destination of a subscription.
+func (d *Dispatcher) openEndpoint(ctx context.Context, t *Target, s feedmill.Subscription) (err error) {
+	kind, ok := d.Kinds[s.Destination.Kind]
+	if !ok {
+		return fmt.Errorf("the destination of %s is of an unknown kind: %q", s.ID, s.Destination.Kind)
 	}
-	if err := json.Unmarshal(plain, into); err != nil {
-		return fmt.Errorf("reading %s: %w", record, err)
+	var config []byte
+	if len(s.Destination.Config) > 0 {
+		if config, err = d.Vault.Unseal(ctx, s.Destination.Config, s.ConfigRecord()); err != nil {
+			return fmt.Errorf("opening %s: %w", s.ConfigRecord(), err)
+		}
 	}
+	if t.endpoint, err = kind.Open(s, config); err != nil {
+		return fmt.Errorf("reading %s: %w", s.ConfigRecord(), err)
+	}
+	t.extraHeaders = len(s.Destination.ConfigNames)
 	return nil
 }

@@ -3,6 +3,8 @@ package deliver
 import (
 	"context"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // workers are counted under the dispatcher's mutex.
@@ -129,7 +131,7 @@ func (d *Dispatcher) awaitTask() (task, bool) {
 
 // attempt sends one delivery and hands on what comes of it.
 func (d *Dispatcher) attempt(ctx context.Context, t task) {
-	m := Message{
+	m := feedmill.Message{
 		Delivery: t.due.id, Event: t.due.event.id, Type: t.due.event.kind, Payload: t.due.event.payload,
 		Attempt: int(t.due.attempts) + 1, At: time.Now(),
 	}
@@ -139,27 +141,33 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	ctx, end, held := d.underLease(ctx, t, m.At)
 	defer end()
 	if !held {
-		d.finished(t, m, Result{}, m.At, false)
+		d.finished(t, m.At, feedmill.Result{}, m.At, false)
 		return
 	}
-	r := d.Sender.Send(ctx, t.target, m)
+	r := d.send(ctx, &t.target, &m)
 	now := time.Now()
-	if ctx.Err() != nil && !r.ok() {
+	if ctx.Err() != nil && !r.Delivered() {
 		// Broken off by a shutdown, or because another replica has the slot:
 		// given back, and nothing charged.
-		d.finished(t, m, r, now, false)
+		d.finished(t, m.At, r, now, false)
 		return
 	}
-	o := d.decide(t, m, r, now)
+	o := d.decide(t, &m, r, now)
 	d.count.attempt(r, o, t.due.createdAt(), now)
 	d.tally.count(o, r, m.Attempt, now)
-	d.finished(t, m, r, now, true)
+	d.finished(t, m.At, r, now, true)
 	d.outcomes <- settling{outcome: o, lane: t.lane, resource: t.due.event.resource}
+}
+
+// send completes the message and makes the attempt.
+func (d *Dispatcher) send(ctx context.Context, t *Target, m *feedmill.Message) feedmill.Result {
+	m.Timeout, m.Header = t.Settings.Timeout, d.header(t, m)
+	return t.endpoint.Send(ctx, *m)
 }
 
 // finished ends an attempt. The delivery stays known until its outcome is
 // written, so that it is not read again meanwhile.
-func (d *Dispatcher) finished(t task, m Message, r Result, now time.Time, settles bool) {
+func (d *Dispatcher) finished(t task, began time.Time, r feedmill.Result, now time.Time, settles bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := t.lane
@@ -179,7 +187,7 @@ func (d *Dispatcher) finished(t task, m Message, r Result, now time.Time, settle
 		return
 	}
 	d.writes.outcomes++
-	learns := r.ok() || !m.At.Before(l.trustedAt)
+	learns := r.Delivered() || !began.Before(l.trustedAt)
 	if learns && l.pace.learn(r, now, t.target.Settings.Concurrency) {
 		l.backlog.dropQueue()
 	}

@@ -59,7 +59,7 @@ func onScene(t *testing.T, test func(*scene)) {
 		s.must(db.CreateWorkspace(t.Context(), w, nil))
 		now := time.Now().UTC()
 		s.sub = feedmill.Subscription{
-			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Method: "POST", Events: []string{"metric.*"},
+			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Destination: feedmill.Destination{Kind: feedmill.DestinationListener, Method: "POST"}, Events: []string{"metric.*"},
 			State: feedmill.SubscriptionActive, CreatedAt: now, UpdatedAt: now, ListenUntil: feedmill.ListenerEnd(now, now),
 		}
 		s.must(db.CreateSubscriptions(t.Context(), []feedmill.Subscription{s.sub}, 0, nil))

@@ -52,7 +52,7 @@ func newFixture(t *testing.T, own ...feedmill.EventType) fixture {
 func (f fixture) subscribe(t *testing.T, events ...string) feedmill.ID {
 	t.Helper()
 	s := feedmill.Subscription{
-		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: f.ws, URL: "https://example.com", Method: "POST",
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: f.ws, Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com", Method: "POST"},
 		Events: events, State: feedmill.SubscriptionActive, Secrets: []byte("sealed"), CreatedAt: time.Now(), UpdatedAt: time.Now(),
 	}
 	if err := f.store.CreateSubscriptions(t.Context(), []feedmill.Subscription{s}, 0, nil); err != nil {

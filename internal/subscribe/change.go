@@ -1,7 +1,6 @@
 package subscribe
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -22,12 +21,6 @@ const changeTries = 5
 // Change changes a subscription as a request asks for, and returns it as it is
 // then. Faults are noted as [Subscriptions.Create] notes them.
 func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, body *strictjson.Object, faults *feedmill.Faults) (feedmill.Subscription, error) {
-	given := s.readFields(body, faults)
-	if f, ok := body.Get("state"); ok {
-		text, _ := f.Choice(string(feedmill.SubscriptionActive), string(feedmill.SubscriptionPaused), string(feedmill.SubscriptionDisabled))
-		given.state = new(feedmill.SubscriptionState(text))
-	}
-	body.RefuseUnknown()
 	found := *faults
 	found.List = slices.Clip(found.List)
 	for range changeTries {
@@ -36,7 +29,7 @@ func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, b
 		if err != nil {
 			return feedmill.Subscription{}, err
 		}
-		change, err := s.planChange(ctx, given, sub, faults)
+		change, err := s.planChange(ctx, body, sub, faults)
 		if err != nil {
 			return feedmill.Subscription{}, err
 		}
@@ -60,38 +53,29 @@ func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, b
 
 // sameGround reports whether what a change depends on is as it was.
 func sameGround(a, b feedmill.Subscription) bool {
-	return a.URL == b.URL && a.Method == b.Method && a.ResourceID == b.ResourceID &&
-		slices.Equal(a.Events, b.Events) && bytes.Equal(a.Headers, b.Headers)
+	return a.Destination.Equal(b.Destination) && a.ResourceID == b.ResourceID && slices.Equal(a.Events, b.Events)
 }
 
-// planChange checks a change against the subscription and returns how to make
+// planChange reads a change, checks it against the subscription and returns how to make
 // it. Everything that needs the store or the vault is done here and not in the
 // transaction of the change.
-func (s *Subscriptions) planChange(ctx context.Context, f fields, sub feedmill.Subscription, faults *feedmill.Faults) (func(*feedmill.Subscription), error) {
-	next := sub
-	if f.url != nil {
-		next.URL = *f.url
-	}
-	if f.method != nil {
-		next.Method = *f.method
-	}
-	if clashesWithPayload(next.URL, next.Method) {
-		at := "/url"
-		if f.url == nil {
-			at = "/httpOperation"
-		}
-		faults.Note(at, payloadClash)
-	}
-	headers, err := s.planHeaders(ctx, f, sub, faults)
+func (s *Subscriptions) planChange(ctx context.Context, body *strictjson.Object, sub feedmill.Subscription, faults *feedmill.Faults) (func(*feedmill.Subscription), error) {
+	f, err := s.readFields(ctx, body, sub, faults)
 	if err != nil {
 		return nil, err
 	}
+	if given, ok := body.Get("state"); ok {
+		text, _ := given.Choice(string(feedmill.SubscriptionActive), string(feedmill.SubscriptionPaused), string(feedmill.SubscriptionDisabled))
+		f.state = new(feedmill.SubscriptionState(text))
+	}
+	body.RefuseUnknown()
 	if err := faults.Refusal(); err != nil {
 		return nil, err
 	}
 	if err := checkSameHalf(f.events, sub.OfSources()); err != nil {
 		return nil, err
 	}
+	next := sub
 	if f.events != nil {
 		next.Events = internalNames(f.events)
 	}
@@ -100,15 +84,12 @@ func (s *Subscriptions) planChange(ctx context.Context, f fields, sub feedmill.S
 			return nil, err
 		}
 	}
-	if f.delivery.headers != nil {
-		if err := s.sealHeaders(&next, headers); err != nil {
-			return nil, err
-		}
+	if err := s.setDestination(&next, f.destination, f.config); err != nil {
+		return nil, err
 	}
 	at := now()
 	return func(fresh *feedmill.Subscription) {
-		fresh.URL, fresh.Method, fresh.Events, fresh.ResourceID = next.URL, next.Method, next.Events, next.ResourceID
-		fresh.Headers, fresh.HeaderNames = next.Headers, next.HeaderNames
+		fresh.Destination, fresh.Events, fresh.ResourceID = next.Destination, next.Events, next.ResourceID
 		if f.name != nil {
 			fresh.Name = *f.name
 		}
@@ -118,26 +99,6 @@ func (s *Subscriptions) planChange(ctx context.Context, f fields, sub feedmill.S
 		}
 		fresh.UpdatedAt = at
 	}, nil
-}
-
-// planHeaders returns the extra headers as a change makes them. Their values were
-// given for one origin and go to no other: a change that names another one
-// begins without them, and has to say so.
-func (s *Subscriptions) planHeaders(ctx context.Context, f fields, sub feedmill.Subscription, faults *feedmill.Faults) (headers map[string]string, err error) {
-	moves := f.url != nil && len(sub.HeaderNames) > 0 && !sameOrigin(*f.url, sub.URL)
-	if f.delivery.headers == nil {
-		if moves {
-			faults.Note("/delivery/headers", "The URL has another origin, and the headers were given for the old one: write those that the new one needs, or null for none.")
-		}
-		return nil, nil
-	}
-	var old map[string]string
-	if !moves {
-		if old, err = s.openHeaders(ctx, sub); err != nil {
-			return nil, err
-		}
-	}
-	return f.delivery.headers.apply(old, faults), nil
 }
 
 // checkSameHalf refuses events that the subscription cannot have: those of the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -20,17 +19,9 @@ import (
 func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func([]feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error)) ([]feedmill.SubscribedHalf, error) {
 	body.Need("url")
 	body.Need("events")
-	f := s.readFields(body, faults)
-	method := http.MethodPost
-	if f.method != nil {
-		method = *f.method
-	}
-	if f.url != nil && clashesWithPayload(*f.url, method) {
-		body.Fault("url", payloadClash)
-	}
-	var headers map[string]string
-	if f.delivery.headers != nil {
-		headers = f.delivery.headers.apply(nil, faults)
+	f, err := s.readFields(ctx, body, feedmill.Subscription{}, faults)
+	if err != nil {
+		return nil, err
 	}
 	body.RefuseUnknown()
 	if err := faults.Refusal(); err != nil {
@@ -40,9 +31,7 @@ func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body 
 	halves := make([]feedmill.SubscribedHalf, len(divided))
 	for i, events := range divided {
 		halves[i].Events = names(events)
-		sub := newSubscription(workspace, events)
-		sub.URL, sub.Method = *f.url, method
-		made, err := s.makeHalf(ctx, sub, f, headers, events, len(divided) > 1)
+		made, err := s.makeHalf(ctx, newSubscription(workspace, events), f, events, len(divided) > 1)
 		if err != nil && !errors.As(err, &halves[i].Refusal) {
 			return nil, err
 		}
@@ -87,7 +76,7 @@ func newSubscription(workspace feedmill.ID, events []event) feedmill.Subscriptio
 }
 
 // makeHalf completes the subscription of a half. A refusal is of this half alone.
-func (s *Subscriptions) makeHalf(ctx context.Context, sub feedmill.Subscription, f fields, headers map[string]string, events []event, mixed bool) (made feedmill.IssuedSubscription, err error) {
+func (s *Subscriptions) makeHalf(ctx context.Context, sub feedmill.Subscription, f fields, events []event, mixed bool) (made feedmill.IssuedSubscription, err error) {
 	if refusal := unavailable(events); refusal != nil {
 		return made, refusal
 	}
@@ -101,7 +90,7 @@ func (s *Subscriptions) makeHalf(ctx context.Context, sub feedmill.Subscription,
 			return made, err
 		}
 	}
-	if err := s.sealHeaders(&sub, headers); err != nil {
+	if err := s.setDestination(&sub, f.destination, f.config); err != nil {
 		return made, err
 	}
 	return s.issue(sub)

@@ -16,7 +16,6 @@ type deliveryFields struct {
 	ordered      *bool
 	retries      *feedmill.RetrySchedule
 	disableAfter *time.Duration
-	headers      *headerChange
 }
 
 // rateLimit is how many requests may be made in a time; of none, any number.
@@ -33,15 +32,9 @@ const (
 	maxRatePer      = 24 * time.Hour
 )
 
-func readDelivery(v strictjson.Field) (f deliveryFields) {
+// readDelivery reads what is not up to the kind of the destination.
+func readDelivery(d *strictjson.Object) (f deliveryFields) {
 	all := defaultDelivery()
-	if v.Kind == 'n' {
-		return all
-	}
-	d, ok := v.Object()
-	if !ok {
-		return f
-	}
 	if v, ok := d.Get("timeout"); ok {
 		f.timeout = all.timeout
 		if v.Kind != 'n' {
@@ -78,9 +71,6 @@ func readDelivery(v strictjson.Field) (f deliveryFields) {
 			*f.disableAfter, _ = strictjson.Parse(v, parseDisableAfter)
 		}
 	}
-	if v, ok := d.Get("headers"); ok {
-		f.headers = readHeaders(v)
-	}
 	d.RefuseUnknown()
 	return f
 }
@@ -89,7 +79,7 @@ func readDelivery(v strictjson.Field) (f deliveryFields) {
 func defaultDelivery() deliveryFields {
 	timeout, concurrency := feedmill.DefaultTimeout, feedmill.DefaultConcurrency
 	return deliveryFields{
-		timeout: &timeout, rate: new(rateLimit), concurrency: &concurrency, ordered: new(bool), headers: &headerChange{clear: true},
+		timeout: &timeout, rate: new(rateLimit), concurrency: &concurrency, ordered: new(bool),
 		retries: new(feedmill.RetrySchedule), disableAfter: new(time.Duration),
 	}
 }
@@ -149,7 +139,7 @@ func readRateLimit(v strictjson.Field) (r rateLimit) {
 	return r
 }
 
-// apply sets what is given, but for the headers.
+// apply sets what is given.
 func (f deliveryFields) apply(d *feedmill.DeliverySettings) {
 	if f.timeout != nil {
 		d.Timeout = *f.timeout

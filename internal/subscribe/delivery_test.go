@@ -10,12 +10,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // before is how a subscription is delivered to that a request then changes.
 var before = feedmill.DeliverySettings{
 	Timeout: time.Second, RateLimit: 7, RatePer: time.Minute, Concurrency: 7, Ordered: true,
 	Retries: feedmill.RetrySchedule{time.Hour}, DisableAfter: 48 * time.Hour,
+}
+
+// read reads the member delivery as readFields does.
+func read(f strictjson.Field) deliveryFields {
+	if f.Kind == 'n' {
+		return defaultDelivery()
+	}
+	o, ok := f.Object()
+	if !ok {
+		return deliveryFields{}
+	}
+	return readDelivery(o)
 }
 
 // What is not given stays, what is null has its default, and the bounds belong to what
@@ -62,7 +75,7 @@ func TestDeliveryFields(t *testing.T) {
 	} {
 		f, faults := field(t, text)
 		got := before
-		if readDelivery(f).apply(&got); len(faults.List) > 0 {
+		if read(f).apply(&got); len(faults.List) > 0 {
 			t.Errorf("%s: %+v", text, faults.List)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -100,7 +113,7 @@ func TestDeliveryFieldsThatAreRefused(t *testing.T) {
 		`{"timeout":"0s","concurrency":0}`:                "/x/timeout /x/concurrency",
 	} {
 		f, faults := field(t, text)
-		readDelivery(f)
+		read(f)
 		var places []string
 		for _, fault := range faults.List {
 			places = append(places, fault.Pointer)
@@ -114,13 +127,14 @@ func TestDeliveryFieldsThatAreRefused(t *testing.T) {
 // A subscription that others changed meanwhile is planned anew where what the plan
 // was made of has changed, whichever part of it.
 func TestSameGround(t *testing.T) {
-	was := feedmill.Subscription{URL: "u", Method: "POST", ResourceID: "r", Events: []string{"a"}, Headers: []byte("h")}
+	was := feedmill.Subscription{Destination: feedmill.Destination{Kind: "k", URL: "u", Method: "POST", Config: []byte("h")}, ResourceID: "r", Events: []string{"a"}}
 	for name, change := range map[string]func(*feedmill.Subscription){
-		"url":      func(s *feedmill.Subscription) { s.URL = "other" },
-		"method":   func(s *feedmill.Subscription) { s.Method = "GET" },
+		"url":      func(s *feedmill.Subscription) { s.Destination.URL = "other" },
+		"method":   func(s *feedmill.Subscription) { s.Destination.Method = "GET" },
 		"resource": func(s *feedmill.Subscription) { s.ResourceID = "" },
 		"events":   func(s *feedmill.Subscription) { s.Events = []string{"a", "b"} },
-		"headers":  func(s *feedmill.Subscription) { s.Headers = nil },
+		"headers":  func(s *feedmill.Subscription) { s.Destination.Config = nil },
+		"kind":     func(s *feedmill.Subscription) { s.Destination.Kind = "other" },
 	} {
 		is := was
 		if change(&is); sameGround(was, is) {

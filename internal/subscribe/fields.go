@@ -1,7 +1,7 @@
 package subscribe
 
 import (
-	"net/http"
+	"context"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
@@ -10,47 +10,36 @@ import (
 // fields are what a request gives of a subscription. A nil one is not given; one
 // that is given as null has its default.
 type fields struct {
-	name     *string
-	url      *string
+	name        *string
+	destination feedmill.Destination
+	// config is the new configuration of the destination, to be sealed; nil if it stays.
+	config   []byte
 	events   []event
-	method   *string
 	resource *string
 	state    *feedmill.SubscriptionState
 	delivery deliveryFields
 }
 
-// readFields reads what a creation and a change have in common.
-func (s *Subscriptions) readFields(body *strictjson.Object, faults *feedmill.Faults) (given fields) {
+// readFields reads what a creation and a change have in common. was is the subscription
+// before the change, the zero value for a new one.
+func (s *Subscriptions) readFields(ctx context.Context, body *strictjson.Object, was feedmill.Subscription, faults *feedmill.Faults) (given fields, err error) {
 	if f, ok := body.Get("name"); ok {
 		given.name = new(string)
 		if f.Kind != 'n' {
 			*given.name = f.Name(feedmill.MaxNameLen)
 		}
 	}
-	if f, ok := body.Get("url"); ok {
-		if text, ok := s.readURL(f); ok {
-			given.url = &text
-		}
-	}
+	delivery, err := s.readDestination(ctx, body, was, faults, &given)
 	if _, ok := body.Get("events"); ok {
 		given.events = s.readEvents(body, faults)
-	}
-	if f, ok := body.Get("httpOperation"); ok {
-		method := http.MethodPost
-		if f.Kind != 'n' {
-			method, ok = f.Choice(http.MethodPost, http.MethodGet)
-		}
-		if ok {
-			given.method = &method
-		}
 	}
 	if f, ok := body.Get("filters"); ok {
 		given.resource = readFilters(f)
 	}
-	if f, ok := body.Get("delivery"); ok {
-		given.delivery = readDelivery(f)
+	if delivery != nil {
+		given.delivery = readDelivery(delivery)
 	}
-	return given
+	return given, err
 }
 
 // readFilters reads the filters: the resource, or the empty text for none.

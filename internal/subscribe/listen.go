@@ -30,7 +30,8 @@ func (s *Subscriptions) Listen(ctx context.Context, workspace feedmill.ID, body 
 	}
 	at := now()
 	sub := newSubscription(workspace, events)
-	sub.Method, sub.ListenUntil = http.MethodPost, feedmill.ListenerEnd(at, at)
+	sub.Destination = feedmill.Destination{Kind: feedmill.DestinationListener, Method: http.MethodPost}
+	sub.ListenUntil = feedmill.ListenerEnd(at, at)
 	sources := 0
 	for _, e := range events {
 		if e.isSource() {

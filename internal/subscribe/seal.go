@@ -3,8 +3,6 @@ package subscribe
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -18,21 +16,22 @@ func (s *Subscriptions) issue(sub feedmill.Subscription) (made feedmill.IssuedSu
 	return made, err
 }
 
-// sealHeaders puts extra headers into a subscription.
-func (s *Subscriptions) sealHeaders(sub *feedmill.Subscription, headers map[string]string) (err error) {
-	sub.Headers, sub.HeaderNames = nil, slices.Sorted(maps.Keys(headers))
-	if len(headers) > 0 {
-		sub.Headers, err = s.sealJSON(headers, sub.HeadersRecord())
+// setDestination gives a subscription a destination, whose new configuration it seals.
+func (s *Subscriptions) setDestination(sub *feedmill.Subscription, d feedmill.Destination, config []byte) (err error) {
+	sub.Destination = d
+	if config != nil {
+		sub.Destination.Config, err = s.Vault.Seal(config, sub.ConfigRecord())
 	}
 	return err
 }
 
-// openHeaders are the extra headers of a subscription.
-func (s *Subscriptions) openHeaders(ctx context.Context, sub feedmill.Subscription) (headers map[string]string, err error) {
-	if len(sub.Headers) > 0 {
-		err = s.unsealJSON(ctx, sub.Headers, sub.HeadersRecord(), &headers)
+// openConfig is the configuration of a subscription's destination.
+func (s *Subscriptions) openConfig(ctx context.Context, sub feedmill.Subscription) ([]byte, error) {
+	config, err := s.Vault.Unseal(ctx, sub.Destination.Config, sub.ConfigRecord())
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", sub.ConfigRecord(), err)
 	}
-	return headers, err
+	return config, nil
 }
 
 func (s *Subscriptions) sealJSON(v any, record string) ([]byte, error) {

@@ -31,16 +31,16 @@ type SealedURLs struct {
 const urlSeal = "sealed:"
 
 func (s SealedURLs) seal(sub feedmill.Subscription) (feedmill.Subscription, error) {
-	if sub.URL == "" { // a listener has none
+	if sub.Destination.URL == "" { // a listener has none
 		return sub, nil
 	}
-	sealed, err := s.Vault.Seal([]byte(sub.URL), sub.URLRecord())
-	sub.URL = urlSeal + base64.StdEncoding.EncodeToString(sealed)
+	sealed, err := s.Vault.Seal([]byte(sub.Destination.URL), sub.URLRecord())
+	sub.Destination.URL = urlSeal + base64.StdEncoding.EncodeToString(sealed)
 	return sub, err
 }
 
 func (s SealedURLs) open(ctx context.Context, sub feedmill.Subscription) (feedmill.Subscription, error) {
-	text, sealed := strings.CutPrefix(sub.URL, urlSeal)
+	text, sealed := strings.CutPrefix(sub.Destination.URL, urlSeal)
 	if !sealed {
 		return sub, nil
 	}
@@ -49,7 +49,7 @@ func (s SealedURLs) open(ctx context.Context, sub feedmill.Subscription) (feedmi
 		return feedmill.Subscription{}, fmt.Errorf("the URL of %s: %w", sub.ID, err)
 	}
 	plain, err := s.Vault.Unseal(ctx, bytes, sub.URLRecord())
-	sub.URL = string(plain)
+	sub.Destination.URL = string(plain)
 	return sub, err
 }
 

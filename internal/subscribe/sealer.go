@@ -45,14 +45,14 @@ func (s *Sealer) Step(ctx context.Context) (more bool, err error) {
 	}
 	var changes []feedmill.URLChange
 	for _, sub := range subs {
-		if sub.URL == "" || strings.HasPrefix(sub.URL, urlSeal) {
+		if sub.Destination.URL == "" || strings.HasPrefix(sub.Destination.URL, urlSeal) {
 			continue
 		}
 		sealed, err := s.urls.seal(sub)
 		if err != nil {
 			return false, err
 		}
-		changes = append(changes, feedmill.URLChange{Subscription: sub.ID, From: sub.URL, To: sealed.URL})
+		changes = append(changes, feedmill.URLChange{Subscription: sub.ID, From: sub.Destination.URL, To: sealed.Destination.URL})
 	}
 	if len(changes) > 0 {
 		if err := s.store.ReplaceURLs(ctx, changes); err != nil {

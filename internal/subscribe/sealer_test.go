@@ -36,15 +36,16 @@ func TestStoredURLsAreSealed(t *testing.T) {
 	for i := range subs {
 		id := feedmill.NewID(feedmill.PrefixSubscription)
 		subs[i] = feedmill.Subscription{
-			ID: id, Workspace: w.workspace, URL: "https://example.com/" + string(id), Events: []string{"tag.*"}, Method: "POST",
-			State: feedmill.SubscriptionActive, CreatedAt: now(), UpdatedAt: now(),
+			ID: id, Workspace: w.workspace, Events: []string{"tag.*"},
+			Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com/" + string(id), Method: "POST"},
+			State:       feedmill.SubscriptionActive, CreatedAt: now(), UpdatedAt: now(),
 		}
-		plain[id] = subs[i].URL
+		plain[id] = subs[i].Destination.URL
 	}
 	urls := SealedURLs{Store: w.db, Vault: w.Vault}
 	// One was made since, one is a listener, which has no URL, and one is deleted.
 	must(t, urls.CreateSubscriptions(t.Context(), subs[:1], 0, nil))
-	subs[1].URL, plain[subs[1].ID] = "", ""
+	subs[1].Destination.URL, plain[subs[1].ID] = "", ""
 	must(t, w.db.CreateSubscriptions(t.Context(), subs[1:], 0, nil))
 	must(t, w.db.DeleteSubscription(t.Context(), w.workspace, subs[2].ID, now()))
 
@@ -69,16 +70,16 @@ func TestStoredURLsAreSealed(t *testing.T) {
 		all, err := w.db.StoredSubscriptions(t.Context(), "", n+1)
 		must(t, err)
 		for _, sub := range all {
-			stored[sub.ID] = sub.URL
+			stored[sub.ID] = sub.Destination.URL
 			opened, err := urls.SubscriptionForDelivery(t.Context(), sub.ID)
 			must(t, err)
 			together, err := urls.SubscriptionsForDelivery(t.Context(), []feedmill.ID{sub.ID})
 			must(t, err)
-			if len(together) != 1 || together[0].URL != opened.URL {
+			if len(together) != 1 || together[0].Destination.URL != opened.Destination.URL {
 				t.Errorf("%s is read as %+v among others", sub.ID, together)
 			}
-			if sealed := strings.HasPrefix(sub.URL, urlSeal); sealed != (sub.ID != subs[1].ID) || opened.URL != plain[sub.ID] {
-				t.Errorf("%s is stored as %q and read as %q", sub.ID, sub.URL, opened.URL)
+			if sealed := strings.HasPrefix(sub.Destination.URL, urlSeal); sealed != (sub.ID != subs[1].ID) || opened.Destination.URL != plain[sub.ID] {
+				t.Errorf("%s is stored as %q and read as %q", sub.ID, sub.Destination.URL, opened.Destination.URL)
 			}
 		}
 		return stored

@@ -6,7 +6,6 @@ package subscribe
 
 import (
 	"context"
-	"net/url"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -26,11 +25,14 @@ type Vault interface {
 	Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error)
 }
 
-// URLPolicy knows which URLs may be called.
-type URLPolicy interface {
-	// CheckURL says what can be said without resolving the host. The error
-	// repeats no part of the URL but its scheme and its host.
-	CheckURL(*url.URL) error
+// Kind is a kind of destination.
+type Kind interface {
+	Name() feedmill.DestinationKind
+	// Schemes are those of URLs that select the kind.
+	Schemes() []string
+	// Define makes the destination that a request describes, and notes every fault of the
+	// request. A configuration that is returned replaces the one in the destination.
+	Define(feedmill.DestinationRequest) (d feedmill.Destination, config []byte, err error)
 }
 
 // Options are the parts that subscriptions stand on.
@@ -38,8 +40,8 @@ type Options struct {
 	Store     Store
 	Vault     Vault
 	Catalogue *feedmill.Catalogue
-	// URLs says where subscriptions may point to.
-	URLs URLPolicy
+	// Kinds are the kinds of destinations. URLs of unknown schemes go to the first.
+	Kinds []Kind
 	// Changed is told of a subscription that must be read again before it is
 	// delivered to.
 	Changed func(subscription feedmill.ID)

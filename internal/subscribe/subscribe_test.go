@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/destination/webhook"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
 	"github.com/feedmill/feedmill/internal/store/sqlitetest"
@@ -39,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	must(t, w.db.CreateWorkspace(t.Context(), feedmill.Workspace{ID: w.workspace, Name: "Test", CreatedAt: now()}, nil))
 	w.Subscriptions = New(Options{
-		Store: w.db, Vault: safe, Catalogue: catalogue, URLs: policy,
+		Store: w.db, Vault: safe, Catalogue: catalogue, Kinds: []Kind{&webhook.Kind{URLs: policy}},
 		Changed: func(id feedmill.ID) { w.changed = append(w.changed, id) },
 	})
 	return w

@@ -26,13 +26,13 @@ func Key(key *feedmill.Key, k Kinds) []any {
 // Subscription lists the fields of a subscription. Its columns have other names
 // in each engine.
 func Subscription(s *feedmill.Subscription, k Kinds) []any {
-	d := &s.Delivery
+	d, to := &s.Delivery, &s.Destination
 	return []any{
-		&s.ID, &s.Workspace, &s.Name, &s.URL, k.Words(&s.Events), &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
-		k.Duration(&d.Timeout), &d.RateLimit, k.Duration(&d.RatePer), &d.Concurrency, &d.Ordered, &s.Secrets, &s.Headers, k.Words(&s.HeaderNames),
+		&s.ID, &s.Workspace, &s.Name, &to.URL, k.Words(&s.Events), &to.Method, &s.ResourceID, &s.State, &s.DisabledReason,
+		k.Duration(&d.Timeout), &d.RateLimit, k.Duration(&d.RatePer), &d.Concurrency, &d.Ordered, &s.Secrets, &to.Config, k.Words(&to.ConfigNames),
 		k.Time(&s.CreatedAt), k.Time(&s.UpdatedAt), k.Time(&s.DeletedAt), k.Time(&s.LastSuccessAt), k.Time(&s.WarnedAt), k.Time(&s.ListenUntil),
 		waits{&d.Retries},
-		k.Duration(&d.DisableAfter), k.Time(&s.FailingSince), &s.Failures,
+		k.Duration(&d.DisableAfter), k.Time(&s.FailingSince), &s.Failures, &to.Kind,
 	}
 }
 

@@ -31,7 +31,7 @@ func newBenchStore(b *testing.B) (*DB, feedmill.Subscription) {
 		b.Fatal(err)
 	}
 	s := feedmill.Subscription{
-		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.created"}, Method: "POST",
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.created"}, Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, Method: "POST"},
 		State: feedmill.SubscriptionActive, CreatedAt: at, UpdatedAt: at,
 	}
 	if err := db.CreateSubscriptions(b.Context(), []feedmill.Subscription{s}, 0, nil); err != nil {

@@ -27,7 +27,7 @@ func TestHugeFanOut(t *testing.T) {
 	subs := make([]feedmill.Subscription, subscriptions)
 	for i := range subs {
 		subs[i] = feedmill.Subscription{
-			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, URL: "https://example.com/", Events: []string{"metric.*"}, Method: "POST",
+			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com/", Method: "POST"}, Events: []string{"metric.*"},
 			State: feedmill.SubscriptionActive, CreatedAt: at, UpdatedAt: at,
 		}
 	}

@@ -121,7 +121,7 @@ func TestAcceptedTogether(t *testing.T) {
 	must(db.CreateWorkspace(ctx, w, nil))
 	for _, state := range []feedmill.SubscriptionState{feedmill.SubscriptionActive, feedmill.SubscriptionDisabled, feedmill.SubscriptionActive} {
 		must(db.CreateSubscriptions(ctx, []feedmill.Subscription{{
-			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.created"}, Method: "POST",
+			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.created"}, Destination: feedmill.Destination{Method: "POST"},
 			State: state, CreatedAt: now, UpdatedAt: now,
 		}}, 0, nil))
 	}

@@ -11,7 +11,7 @@ import (
 func listen(t *testing.T, s Store, w feedmill.ID, until time.Time, events ...string) feedmill.Subscription {
 	t.Helper()
 	sub := newSubscription(w, events...)
-	sub.URL, sub.ListenUntil = "", until
+	sub.Destination, sub.ListenUntil = feedmill.Destination{Kind: feedmill.DestinationListener, Method: "POST"}, until
 	must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, 0, nil))
 	return sub
 }
@@ -70,7 +70,7 @@ var listenerCases = []testCase{
 			{"of a feed", feedmill.InternalFilter(source, feed), 1, 1, 1, 0},
 		} {
 			sub := newSubscription(w.ID, "metric.*", "datasource.*")
-			sub.URL, sub.ListenUntil, sub.ResourceID = "", until, c.filter
+			sub.Destination, sub.ListenUntil, sub.ResourceID = feedmill.Destination{Kind: feedmill.DestinationListener}, until, c.filter
 			must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, 0, nil))
 			fromFeed := func(feed feedmill.ID) feedmill.Event {
 				e := newEvent(w.ID, "datafeed.source.refreshed", string(feed))

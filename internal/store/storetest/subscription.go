@@ -17,7 +17,8 @@ func newSubscription(w feedmill.ID, events ...string) feedmill.Subscription {
 	at := now()
 	return feedmill.Subscription{
 		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w, Name: "a subscription",
-		URL: "https://example.com/hook", Events: events, Method: "POST", State: feedmill.SubscriptionActive,
+		Destination: feedmill.Destination{Kind: feedmill.DestinationWebhook, URL: "https://example.com/hook", Method: "POST"},
+		Events:      events, State: feedmill.SubscriptionActive,
 		Delivery: feedmill.DeliverySettings{Timeout: feedmill.DefaultTimeout, Concurrency: feedmill.DefaultConcurrency},
 		Secrets:  []byte{0, 1, 255}, CreatedAt: at, UpdatedAt: at,
 	}
@@ -67,11 +68,11 @@ var subscriptionCases = []testCase{
 		subs[1].DeletedAt = deleted
 		var changes []feedmill.URLChange
 		for i := range subs {
-			changes = append(changes, feedmill.URLChange{Subscription: subs[i].ID, From: subs[i].URL, To: "written otherwise"})
+			changes = append(changes, feedmill.URLChange{Subscription: subs[i].ID, From: subs[i].Destination.URL, To: "written otherwise"})
 		}
 		changes[2].From = "https://example.com/before" // somebody was faster
 		must(t, s.ReplaceURLs(ctx, changes))
-		subs[0].URL, subs[1].URL = "written otherwise", "written otherwise"
+		subs[0].Destination.URL, subs[1].Destination.URL = "written otherwise", "written otherwise"
 		first, err := s.StoredSubscriptions(ctx, "", 2)
 		must(t, err)
 		rest, err := s.StoredSubscriptions(ctx, first[1].ID, 2)
@@ -82,8 +83,8 @@ var subscriptionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		a, b := newWorkspace(t, s), newWorkspace(t, s)
 		one, two := newSubscription(a.ID, "metric.created", "tag.*"), newSubscription(a.ID, "datasource.*")
-		one.Method, one.ResourceID, one.State, one.DisabledReason = "GET", "m 1/ü", feedmill.SubscriptionDisabled, feedmill.DisabledGone
-		one.Headers, one.HeaderNames = []byte("sealed"), []string{"X-One", "X-Two"}
+		one.Destination.Method, one.ResourceID, one.State, one.DisabledReason = "GET", "m 1/ü", feedmill.SubscriptionDisabled, feedmill.DisabledGone
+		one.Destination.Config, one.Destination.ConfigNames = []byte("sealed"), []string{"X-One", "X-Two"}
 		one.Delivery = feedmill.DeliverySettings{
 			Timeout: 1500 * time.Millisecond, RateLimit: 7, RatePer: time.Minute, Concurrency: 3, Ordered: true,
 			Retries: feedmill.RetrySchedule{1500 * time.Millisecond, time.Minute, 24 * time.Hour}, DisableAfter: feedmill.NeverDisable,
@@ -164,13 +165,14 @@ var subscriptionCases = []testCase{
 		w := newWorkspace(t, s)
 		old := subscribe(t, s, w.ID, "metric.*")
 		changed := newSubscription(newWorkspace(t, s).ID, "tag.created", "dashboard.*")
-		changed.Name, changed.URL, changed.Method, changed.ResourceID = "new", "https://example.org/", "GET", "d_1"
+		changed.Name, changed.ResourceID = "new", "d_1"
+		changed.Destination = feedmill.Destination{Kind: "another", URL: "https://example.org/", Method: "GET", Config: []byte("h"), ConfigNames: []string{"A"}}
 		changed.State, changed.DisabledReason = feedmill.SubscriptionDisabled, feedmill.DisabledByUser
 		changed.Delivery = feedmill.DeliverySettings{
 			Timeout: time.Second, RateLimit: 2, RatePer: time.Hour, Concurrency: 1, Ordered: true,
 			Retries: feedmill.RetrySchedule{time.Second}, DisableAfter: 7 * 24 * time.Hour,
 		}
-		changed.Secrets, changed.Headers, changed.HeaderNames = []byte("s"), []byte("h"), []string{"A"}
+		changed.Secrets = []byte("s")
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Minute)
 		changed.LastSuccessAt, changed.WarnedAt, changed.FailingSince, changed.Failures = now(), now(), now(), 1
 		response := newOnce(w.ID, "k1")

@@ -1,4 +1,4 @@
-package subscribe
+package webhook
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // readURL reads a callback URL and notes all that is wrong with it. Nothing of
 // it is repeated but the host: the rest can hold a secret.
-func (s *Subscriptions) readURL(f strictjson.Field) (text string, ok bool) {
+func (k *Kind) readURL(f strictjson.Field) (text string, ok bool) {
 	if text, ok = f.Text(); !ok {
 		return "", false
 	}
@@ -35,7 +35,7 @@ func (s *Subscriptions) readURL(f strictjson.Field) (text string, ok bool) {
 	if strings.Contains(text, "#") {
 		fault("The URL must not have a fragment.")
 	}
-	if err := s.URLs.CheckURL(u); err != nil {
+	if err := k.URLs.CheckURL(u); err != nil {
 		fault("The URL cannot be used: " + withoutKind(err) + ".")
 	}
 	return text, ok

@@ -1,4 +1,4 @@
-package subscribe
+package webhook
 
 import (
 	"errors"
@@ -50,7 +50,7 @@ func FuzzSubscriptionURL(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	s := New(Options{URLs: policy})
+	k := &Kind{URLs: policy}
 	for _, seed := range []string{
 		"https://example.com/hook", "http://hook.internal/", "http://example.com", "https://u:p@h/", "https://h/#f", "https://h/?payload=1", "//h", "https://[::1]/", "https://h:0x1/",
 		"https://h\\@evil/", "https://h%2f/", "HTTPS://H/", "https://h?#", "https://h/%00", "https://\u00fc.example/", "javascript:1", "https://:", "https://h:",
@@ -61,7 +61,7 @@ func FuzzSubscriptionURL(f *testing.F) {
 		var faults feedmill.Faults
 		given := strictjson.String(text)
 		text = given.Text() // what is no UTF-8 does not come this far
-		_, fine := s.readURL(strictjson.NewObject(nil, "", faults.Note).Field("url", &given))
+		_, fine := k.readURL(strictjson.NewObject(nil, "", faults.Note).Field("url", &given))
 		if fine != (len(faults.List) == 0) {
 			t.Fatalf("%q: fine is %v, faults are %v", text, fine, faults.List)
 		}

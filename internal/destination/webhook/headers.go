@@ -1,4 +1,4 @@
-package subscribe
+package webhook
 
 import (
 	"fmt"
@@ -35,8 +35,19 @@ func isOwnHeader(name string) bool {
 	})
 }
 
-// readHeaders reads extra headers. Names are kept in their canonical form.
-func readHeaders(v strictjson.Field) *headerChange {
+// readHeaders reads extra headers. Names are kept in their canonical form. It returns nil
+// if the request does not contain them.
+func readHeaders(r feedmill.DestinationRequest) *headerChange {
+	if r.ResetDelivery {
+		return &headerChange{clear: true}
+	}
+	if r.Delivery == nil {
+		return nil
+	}
+	v, ok := r.Delivery.Get("headers")
+	if !ok {
+		return nil
+	}
 	if v.Kind == 'n' {
 		return &headerChange{clear: true}
 	}

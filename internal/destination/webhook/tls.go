@@ -1,4 +1,4 @@
-package deliver
+package webhook
 
 import (
 	"crypto/tls"

@@ -1,4 +1,4 @@
-package deliver
+package webhook
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 	"github.com/feedmill/feedmill/internal/egress"
 )
 
-func newSender(t *testing.T, allow ...string) *Sender {
+func newKind(t *testing.T, allow ...string) *Kind {
 	t.Helper()
 	c, err := egress.New(egress.Options{Allow: allow})
 	if err != nil {
@@ -27,21 +27,27 @@ func newSender(t *testing.T, allow ...string) *Sender {
 	}
 	transport := c.Express(100, feedmill.MaxReadAnswer)
 	t.Cleanup(transport.CloseIdleConnections)
-	return &Sender{Transport: transport, Forbidden: egress.ErrForbidden, UserAgent: "Feedmill/test"}
+	return &Kind{Transport: transport, Forbidden: egress.ErrForbidden}
 }
 
-func newTarget(url string) Target {
-	return Target{
-		Subscription: feedmill.NewID(feedmill.PrefixSubscription), URL: url, Method: http.MethodPost,
-		Settings: feedmill.DeliverySettings{Timeout: feedmill.DefaultTimeout, Concurrency: feedmill.DefaultConcurrency},
-		Secrets:  feedmill.SigningSecrets{Current: feedmill.NewSigningSecret()},
+// open opens a webhook with extra headers, given as JSON.
+func open(t *testing.T, k *Kind, method, url, headers string) feedmill.Endpoint {
+	t.Helper()
+	e, err := k.Open(feedmill.Subscription{Destination: feedmill.Destination{URL: url, Method: method}}, []byte(headers))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return e
 }
 
-func newMessage(payload string) Message {
-	return Message{
-		Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: feedmill.NewID(feedmill.PrefixEvent),
-		Type: "metric.created", Payload: []byte(payload), Attempt: 3, At: time.Now(),
+func post(t *testing.T, k *Kind, url string) feedmill.Result {
+	t.Helper()
+	return open(t, k, http.MethodPost, url, "").Send(t.Context(), newMessage(`{}`))
+}
+
+func newMessage(payload string) feedmill.Message {
+	return feedmill.Message{
+		Payload: []byte(payload), Header: [][2]string{{"Content-Type", "application/json"}, {"X-Service-Event", "metric.created"}}, Timeout: feedmill.DefaultTimeout,
 	}
 }
 
@@ -55,26 +61,18 @@ func TestSendPost(t *testing.T) {
 		io.WriteString(w, "thanks")
 	}))
 	defer sink.Close()
-	target, m := newTarget(sink.URL+"/hook?a=1"), newMessage(`{"id":"evt_1","data":{"ü":1}}`)
-	target.Headers = map[string]string{"X-Extra": "one"}
-	r := newSender(t, "127.0.0.0/8").Send(t.Context(), target, m)
-	if !r.ok() || r.Status != 200 || r.Body != nil {
+	m := newMessage(`{"id":"evt_1","data":{"ü":1}}`)
+	r := open(t, newKind(t, "127.0.0.0/8"), http.MethodPost, sink.URL+"/hook?a=1", `{"X-Extra":"one","X-Other":"two"}`).Send(t.Context(), m)
+	if !r.Delivered() || !r.Responded || r.Class != "" || r.Status != 200 || r.Body != nil {
 		t.Errorf("result is %+v", r)
 	}
 	if string(body) != string(m.Payload) || got.Method != "POST" || got.RequestURI != "/hook?a=1" {
 		t.Errorf("got %s %s with %s", got.Method, got.RequestURI, body)
 	}
-	for name, want := range map[string]string{
-		"Content-Type": "application/json", "User-Agent": "Feedmill/test", "X-Service-Event": "metric.created",
-		"X-Service-Delivery": string(m.Delivery), "X-Service-Attempt": "3", "X-Extra": "one", "Webhook-Id": string(m.Delivery),
-		"X-Service-Signature": hexHMAC(target.Secrets.Current, m.Payload),
-	} {
+	for name, want := range map[string]string{"Content-Type": "application/json", "X-Service-Event": "metric.created", "X-Extra": "one", "X-Other": "two"} {
 		if v := got.Header.Get(name); v != want {
 			t.Errorf("%s is %q, want %q", name, v, want)
 		}
-	}
-	if err := verify(target.Secrets.Current, body, got.Header); err != nil {
-		t.Errorf("the stock library does not verify: %v", err)
 	}
 	if r.Timing.Total <= 0 || r.Timing.Connect <= 0 || r.Timing.FirstByte <= 0 || r.Timing.Total < r.Timing.FirstByte {
 		t.Errorf("timing is %+v", r.Timing)
@@ -100,9 +98,8 @@ func TestSendGet(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{"/hook", "/hook?payload="}, {"/hook?a=1", "/hook?a=1&payload="}, {"/hook?", "/hook?payload="}, {"/hook?a=1&", "/hook?a=1&payload="}, {"/?b=%20", "/?b=%20&payload="},
 	} {
-		target, m := newTarget(sink.URL+c.path), newMessage(payload)
-		target.Method = http.MethodGet
-		if r := newSender(t, "127.0.0.0/8").Send(t.Context(), target, m); !r.ok() {
+		e := open(t, newKind(t, "127.0.0.0/8"), http.MethodGet, sink.URL+c.path, `{"X-Extra":"one"}`)
+		if r := e.Send(t.Context(), newMessage(payload)); !r.Delivered() {
 			t.Fatalf("result is %+v", r)
 		}
 		raw, ok := strings.CutPrefix(got.RequestURI, c.want)
@@ -115,8 +112,8 @@ func TestSendGet(t *testing.T) {
 		if got.URL.Query().Get("payload") != payload || got.Method != "GET" || got.Header.Get("Content-Type") != "" || len(body) > 0 {
 			t.Errorf("got %s %s with %s", got.Method, got.RequestURI, body)
 		}
-		if got.Header.Get("X-Service-Signature") != hexHMAC(target.Secrets.Current, m.Payload) {
-			t.Error("the signature is not of the JSON text")
+		if got.Header.Get("X-Service-Event") != "metric.created" || got.Header.Get("X-Extra") != "one" {
+			t.Errorf("the header is %q", got.Header)
 		}
 	}
 }
@@ -126,21 +123,20 @@ func TestGetThatDoesNotFitIsNotSent(t *testing.T) {
 	arrived := 0
 	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived++ }))
 	defer sink.Close()
-	target, s := newTarget(sink.URL+"/"), newSender(t, "127.0.0.0/8")
-	target.Method = http.MethodGet
+	e := open(t, newKind(t, "127.0.0.0/8"), http.MethodGet, sink.URL+"/", "")
 	most := 8192 - len(sink.URL+"/?payload=")
-	if r := s.Send(t.Context(), target, newMessage(strings.Repeat("x", most))); !r.ok() || arrived != 1 {
+	if r := e.Send(t.Context(), newMessage(strings.Repeat("x", most))); !r.Delivered() || arrived != 1 {
 		t.Errorf("a URL of 8 KiB: %+v", r)
 	}
-	r := s.Send(t.Context(), target, newMessage(strings.Repeat("x", most+1)))
-	if !r.Final || !r.NotSent || !strings.Contains(r.Error, "8 KiB") || arrived != 1 {
+	r := e.Send(t.Context(), newMessage(strings.Repeat("x", most+1)))
+	if r.Verdict != feedmill.VerdictRejected || !r.NotSent || !strings.Contains(r.Error, "8 KiB") || arrived != 1 {
 		t.Errorf("a byte more: %+v", r)
 	}
 }
 
 func TestURLThatCannotBeUsed(t *testing.T) {
-	r := newSender(t).Send(t.Context(), newTarget("http://[::1"), newMessage(`{}`))
-	if !r.Final || !r.NotSent || r.Error != "the subscription's URL cannot be used" {
+	r := post(t, newKind(t), "http://[::1")
+	if r.Verdict != feedmill.VerdictRejected || !r.NotSent || r.Error != "the subscription's URL cannot be used" {
 		t.Errorf("result is %+v", r)
 	}
 }
@@ -162,12 +158,19 @@ func TestEveryStatus(t *testing.T) {
 		}
 	}))
 	defer sink.Close()
-	s := newSender(t, "127.0.0.0/8")
+	k := newKind(t, "127.0.0.0/8")
 	for status := 200; status < 600; status++ {
 		asked = 0
-		r := s.Send(t.Context(), newTarget(sink.URL+"/"+string(rune('0'+status/100))+string(rune('0'+status/10%10))+string(rune('0'+status%10))), newMessage(`{}`))
-		if r.Status != status || r.ok() != (status < 300) || asked != 1 {
-			t.Errorf("status %d: result is %d, ok %v, asked %d times", status, r.Status, r.ok(), asked)
+		r := post(t, k, sink.URL+"/"+string(rune('0'+status/100))+string(rune('0'+status/10%10))+string(rune('0'+status%10)))
+		verdict, class := feedmill.VerdictRetry, string(rune('0'+status/100))+"xx"
+		switch {
+		case status < 300:
+			verdict, class = feedmill.VerdictDelivered, ""
+		case status == 410:
+			verdict = feedmill.VerdictGone
+		}
+		if r.Status != status || r.Verdict != verdict || r.Class != class || !r.Responded || asked != 1 {
+			t.Errorf("status %d: result is %d, %s, %q, asked %d times", status, r.Status, r.Verdict, r.Class, asked)
 		}
 		wait := time.Duration(0)
 		if status == 429 || status == 503 {
@@ -234,7 +237,7 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 	}))
 	defer sink.Close()
 	defer close(stop)
-	s := newSender(t, "127.0.0.0/8")
+	k := newKind(t, "127.0.0.0/8")
 	for path, want := range map[string]struct {
 		ok    bool
 		error string
@@ -246,12 +249,12 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 		"/trickle": {error: "no complete answer within 200ms", slow: true},
 		"/break":   {error: "the connection broke before an answer came"},
 	} {
-		target := newTarget(sink.URL + path)
+		m := newMessage(`{}`)
 		if want.slow {
-			target.Settings.Timeout = 200 * time.Millisecond
+			m.Timeout = 200 * time.Millisecond
 		}
-		if r := s.Send(t.Context(), target, newMessage(`{}`)); r.ok() != want.ok || r.Error != want.error {
-			t.Errorf("%s: result is ok %v, %q; want ok %v, %q", path, r.ok(), r.Error, want.ok, want.error)
+		if r := open(t, k, http.MethodPost, sink.URL+path, "").Send(t.Context(), m); r.Delivered() != want.ok || r.Error != want.error {
+			t.Errorf("%s: result is ok %v, %q; want ok %v, %q", path, r.Delivered(), r.Error, want.ok, want.error)
 		}
 	}
 }
@@ -273,9 +276,9 @@ func TestLongHeaders(t *testing.T) {
 		}
 	}))
 	defer sink.Close()
-	s := newSender(t, "127.0.0.0/8")
+	k := newKind(t, "127.0.0.0/8")
 	for path, cut := range map[string]bool{"/": false, "/many": true, "/large": true, "/huge": true} {
-		r := s.Send(t.Context(), newTarget(sink.URL+path), newMessage(`{}`))
+		r := post(t, k, sink.URL+path)
 		size := 0
 		for _, h := range r.Header {
 			size += len(h[0]) + len(h[1])
@@ -308,8 +311,8 @@ func TestFailuresWithoutAnAnswer(t *testing.T) {
 		{"forbidden", closed.URL, "192.0.2.0/24", "egress policy", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newSender(t, c.allow).Send(t.Context(), newTarget(c.url), newMessage(`{}`))
-			if r.ok() || r.Status != 0 || !strings.Contains(r.Error, c.want) || r.Final != c.final {
+			r := post(t, newKind(t, c.allow), c.url)
+			if r.Delivered() || r.Responded || r.Status != 0 || !strings.Contains(r.Error, c.want) || (r.Verdict == feedmill.VerdictRejected) != c.final {
 				t.Errorf("result is %+v, want %q", r, c.want)
 			}
 			if strings.Contains(r.Error, "127.0.0.1") {

@@ -1,0 +1,3 @@
+-- The kind of a subscription's destination. Everything that has a URL is a webhook.
+ALTER TABLE subscriptions ADD COLUMN destination TEXT NOT NULL DEFAULT 'webhook';
+UPDATE subscriptions SET destination = 'listener' WHERE listen_until IS NOT NULL;

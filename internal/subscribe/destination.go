@@ -1,0 +1,45 @@
+package subscribe
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// readDestination has the kind of the destination read its part of a request. It returns
+// the member delivery, of which the rest is to be read, nil if it is not an object.
+func (s *Subscriptions) readDestination(ctx context.Context, body *strictjson.Object, was feedmill.Subscription, faults *feedmill.Faults, given *fields) (delivery *strictjson.Object, err error) {
+	r := feedmill.DestinationRequest{Body: body, Was: was.Destination, Faults: faults, OpenConfig: func() ([]byte, error) { return s.openConfig(ctx, was) }}
+	f, ok := body.Get("delivery")
+	switch {
+	case ok && f.Kind == 'n':
+		given.delivery, r.ResetDelivery = defaultDelivery(), true
+	case ok:
+		r.Delivery, _ = f.Object()
+	}
+	kind := s.kindOf(body, was.Destination.Kind)
+	if kind.Name() != was.Destination.Kind {
+		// No kind sees the secrets that were given for another.
+		r.Was = feedmill.Destination{}
+		if len(was.Destination.Config) > 0 && !ok {
+			faults.Note("/delivery", "The URL selects another kind of destination. Set delivery for it, or null.")
+		}
+	}
+	given.destination, given.config, err = kind.Define(r)
+	return r.Delivery, err
+}
+
+// kindOf is the kind that the URL of a request selects; without one, a subscription keeps
+// its kind. The first kind refuses URLs of unknown schemes.
+func (s *Subscriptions) kindOf(body *strictjson.Object, was feedmill.DestinationKind) Kind {
+	f, ok := body.Given("url")
+	selects := func(k Kind) bool { return k.Name() == was }
+	if ok && f.Kind == '"' {
+		scheme, _, _ := strings.Cut(strings.ToLower(f.Value.Text()), ":")
+		selects = func(k Kind) bool { return slices.Contains(k.Schemes(), scheme) }
+	}
+	return s.Kinds[max(slices.IndexFunc(s.Kinds, selects), 0)]
+}
