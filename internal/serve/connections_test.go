@@ -91,5 +91,5 @@ type closeable struct {
 
 func (c *closeable) Close() error { c.closed = true; return nil }
 
-// unwatched never says that a request is admitted.
+// unwatched never reports that a request is admitted.
 func unwatched(ctx context.Context, _ func()) context.Context { return ctx }
