@@ -27,7 +27,7 @@ func readInPieces(t *testing.T, text string, size int, held *atomic.Int64) (kept
 	return string(h.kept), "", h.cut, nil
 }
 
-// filler are lines that nobody needs.
+// filler returns n header lines that are not needed.
 func filler(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -74,7 +74,7 @@ func TestHeadKeepsWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// A header of many lines ends where it says, and the connection is kept.
+// A header with many lines is read to its end, and the connection is kept.
 func TestExpressReadsLongHeaders(t *testing.T) {
 	var connections atomic.Int32
 	answer := "HTTP/1.1 200 OK\r\n" + filler(100) + "Content-Length: 2\r\n\r\nok"

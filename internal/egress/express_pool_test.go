@@ -115,7 +115,7 @@ const (
 	tooSlow = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 )
 
-// What an endpoint says when nobody has asked is nobody's answer.
+// Unexpected input of an endpoint is not taken for a response.
 func TestUnreadBytesAreNoAnswer(t *testing.T) {
 	for name, secure := range map[string]bool{"plain": false, "TLS": true} {
 		for _, said := range []string{gone, tooSlow, "H", ""} {
@@ -140,7 +140,7 @@ func TestUnreadBytesAreNoAnswer(t *testing.T) {
 	}
 }
 
-// awaitSpeech waits until something has come on every idle connection.
+// awaitSpeech waits until every idle connection has input.
 func awaitSpeech(x *Express) {
 	x.pool.mu.Lock()
 	defer x.pool.mu.Unlock()
@@ -216,7 +216,7 @@ func splitRecords(text string) (records []string) {
 	return records
 }
 
-// heldBack is a socket that keeps what is written, when it is told to.
+// heldBack is a socket that withholds what is written while hold is set.
 type heldBack struct {
 	net.Conn
 	hold bool

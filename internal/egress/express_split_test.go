@@ -17,8 +17,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// splitConn is a connection on which an answer comes in the parts that a test
-// says, and then its end.
+// splitConn is a connection that returns a response in given parts and then ends.
 type splitConn struct {
 	net.Conn // nil
 	parts    [][]byte
@@ -124,8 +123,8 @@ var splitAnswers = map[string]struct {
 	"is nothing":           {"", false},
 }
 
-// However an answer is cut into pieces, it is read as net/http reads the whole, and
-// nothing that nobody has read stays on a connection that is kept.
+// A response is read as net/http reads it however it is split, and a kept connection has
+// no unread data.
 func TestAnswersInPieces(t *testing.T) {
 	u := &url.URL{Scheme: "http", Host: "example.com"}
 	for name, tt := range splitAnswers {

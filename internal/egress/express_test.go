@@ -262,7 +262,7 @@ func TestExpressHearsEarlyAnswers(t *testing.T) {
 
 const tooLarge = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"
 
-// A connection that its endpoint closed while nobody used it costs no attempt.
+// If the endpoint closed an idle connection, the request is sent again in the same attempt.
 func TestExpressSendsAgainOnAClosedConnection(t *testing.T) {
 	var connections atomic.Int32
 	address := script(t, &connections, noContent) // closed after each
@@ -299,7 +299,7 @@ func TestExpressEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { <-began; cancel() }()
 		var timing feedmill.Timing
-		// So that there is a connection which has watched the context before.
+		// Leave an idle connection that has watched the context.
 		quick, _ := url.Parse(srv.URL + "/quick")
 		if _, err := x.Exchange(ctx, time.Time{}, &feedmill.HTTPRequest{Method: http.MethodPost, URL: quick}, &timing); err != nil {
 			t.Fatal(err)

@@ -84,7 +84,7 @@ func TestExpressSpeaksHTTP2WhereItMust(t *testing.T) {
 	var refused atomic.Int32
 	srv := startTLS(t, speaker, nil)
 	own := srv.TLS.Clone()
-	// Go lets those in who know HTTP/1.1 alone, whatever it is told. Others do not.
+	// Go's server accepts clients that only offer HTTP/1.1. Other servers do not.
 	srv.TLS.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		if slices.Contains(hello.SupportedProtos, "h2") {
 			return nil, nil

@@ -77,8 +77,8 @@ func TestProxy(t *testing.T) {
 		{"by name", "http://user:hunter2@Proxy.test:" + portOf(proxySrv) + "/"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			// The proxy stands on an address that the policy forbids, and
-			// no name but its own is resolved here.
+			// The proxy has an address that the policy forbids, and only its own name
+			// is resolved here.
 			c := newClient(t, Options{
 				Allow:   []string{"plain.test"},
 				Proxy:   tt.proxy,

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// public stands for an address that passes, none for one that does not exist.
+// public is the class of an allowed address, and none that of an invalid one.
 const (
 	public = ""
 	none   = "-"
