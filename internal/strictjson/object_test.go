@@ -77,7 +77,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// Names are not compared any more when nobody would read the outcome.
+// RefuseUnknown stops comparing names when no more faults can be recorded.
 func TestUnknownNamesEndWhereThereIsNoRoom(t *testing.T) {
 	v := Value{Kind: '{'}
 	for range 10 {

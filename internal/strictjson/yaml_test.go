@@ -86,7 +86,7 @@ func TestBillionLaughs(t *testing.T) {
 	}
 }
 
-// FuzzYAMLOfJSON holds that a document means the same in both notations.
+// FuzzYAMLOfJSON checks that a JSON document has the same value when it is read as YAML.
 func FuzzYAMLOfJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,2.5e-3,true,null,"x\u00e9"]}`, `[[[[{}]]]]`, `{"a":1,"a":2}`, `{"~/":0,"":{}}`, `"\ud83d\ude00\u2028\u0000\u0085\ufeff"`,
@@ -121,7 +121,7 @@ func same(a, b *Value) bool {
 		slices.EqualFunc(a.Members, b.Members, func(a, b Member) bool { return a.Name == b.Name && same(&a.Value, &b.Value) })
 }
 
-// FuzzReadYAML holds that any text is read or refused, and what is read is JSON.
+// FuzzReadYAML checks that any text is read or refused, and that the result is JSON.
 func FuzzReadYAML(f *testing.F) {
 	for _, seed := range []string{"a: &x {b: 1}\nc: *x", "- - -", "? a\n: b", "a: |\n b", "!!binary x", "%YAML 1.1\n---\n", "\xff\xfea\x00", "a: 'b", "{a,b:", "&a [*a]", "*a", "\t"} {
 		f.Add(seed)
