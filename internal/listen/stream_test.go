@@ -83,7 +83,7 @@ func (s *scene) must(err error) {
 	}
 }
 
-// accept accepts n events and, where told, tells the hub of it.
+// accept accepts n events and notifies the hub if tell is set.
 func (s *scene) accept(n int, tell bool) (ids []feedmill.ID) {
 	s.Helper()
 	for range n {
@@ -102,7 +102,7 @@ func (s *scene) accept(n int, tell bool) (ids []feedmill.ID) {
 	return ids
 }
 
-// answer settles deliveries as the API does, and tells the hub where told.
+// answer settles deliveries as the API does, and notifies the hub if tell is set.
 func (s *scene) answer(tell bool, ids ...feedmill.ID) {
 	s.Helper()
 	var outcomes []feedmill.Outcome
