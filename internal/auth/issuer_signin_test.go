@@ -46,7 +46,7 @@ func TestSessionsOfPeopleEnd(t *testing.T) {
 		time.Sleep(30 * time.Minute)
 		wantSession(t, a, old, false)
 
-		// Rotation and signing out hold at once, although the session is remembered.
+		// Rotation and signing out take effect immediately, although the session is cached.
 		first := ofIssuer(t, a, store)
 		time.Sleep(feedmill.SessionRotation)
 		second, _, err := a.RenewSession(t.Context(), first)
@@ -62,7 +62,7 @@ func TestSessionsOfPeopleEnd(t *testing.T) {
 		}
 		wantSession(t, a, second, false)
 
-		// Nobody moves who may not, whoever says so.
+		// A session that was moved to a workspace without access is not valid.
 		moved := ofIssuer(t, a, store)
 		if err := a.MoveSession(t.Context(), moved, store.workspace(feedmill.DefaultWorkspace)); err != nil {
 			t.Fatal(err)
@@ -94,8 +94,8 @@ func TestATokenBeginsNoSession(t *testing.T) {
 	}
 }
 
-// An issuer of nothing but tokens signs nobody in, and neither does one that would have
-// the code sent in the clear.
+// Users cannot sign in at an issuer without endpoints for it, or at one whose endpoints
+// use plain http.
 func TestAnIssuerWithoutASignIn(t *testing.T) {
 	for name, configuration := range map[string]map[string]string{
 		"none":      {},

@@ -71,7 +71,7 @@ func TestOldKeysServeWhileTheIssuerIsAway(t *testing.T) {
 		is.setDown(true)
 		time.Sleep(2 * keysMaxAge)
 		wantPrincipal(t, a, authorization)
-		// A key that is not known may be a new one: nobody can tell now.
+		// An unknown key may be a new one, which cannot be checked now.
 		wantUnavailable(t, a, newSigner(t, jwt.SigningMethodES256, "k2").sign(t, is.claims(nil)))
 	})
 }
@@ -167,8 +167,8 @@ func TestAWaitForTheIssuerCanBeGivenUp(t *testing.T) {
 	})
 }
 
-// The keys are for everybody, so the first caller's departure does not count
-// as a failure of the issuer.
+// The keys are fetched for all callers, so a canceled first caller is not a failure of the
+// issuer.
 func TestACallerThatLeavesDoesNotStopTheFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSigner(t, jwt.SigningMethodES256, "k1")
