@@ -21,6 +21,8 @@ type lexer struct {
 	fault *dataFault
 	// maxField is how long a string or a number can be.
 	maxField int
+	// longer says that a number has zeros at the end of its fraction, or an exponent.
+	longer bool
 	// spaces and newline say that blanks, and a line end, were skipped since
 	// they were last set to false. The first such line end was at newlineAt.
 	spaces, newline bool
@@ -161,8 +163,12 @@ func (t *lexer) number(i int) int {
 		for data[i]-'0' <= 9 {
 			i++
 		}
+		if data[i-1] == '0' {
+			t.longer = true
+		}
 	}
 	if data[i]|0x20 == 'e' {
+		t.longer = true
 		i++
 		if data[i] == '+' || data[i] == '-' {
 			i++

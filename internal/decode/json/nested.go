@@ -8,7 +8,8 @@ import (
 // nestedReader reads arrays and objects that stay JSON in a cell. They are
 // checked as strictly as everything else and then made compact where they
 // stand: without blanks between tokens, without members whose name stands
-// in the same object again, and with members in the order of their names.
+// in the same object again, and with members in the order of their names and numbers without
+// zeros at the end.
 type nestedReader struct {
 	lexer
 	open []nestedFrame
@@ -38,7 +39,7 @@ type nestedKey struct {
 // nested reads the array or object at i, which stands in depth others, and
 // returns where its compact text ends and where the text goes on.
 func (n *nestedReader) nested(i, depth int) (end, next int) {
-	n.spaces, n.unsorted, n.dropped = false, false, n.dropped[:0]
+	n.spaces, n.unsorted, n.longer, n.dropped = false, false, false, n.dropped[:0]
 	next = n.check(i, depth)
 	if next < 0 {
 		return -1, -1
@@ -50,8 +51,8 @@ func (n *nestedReader) nested(i, depth int) (end, next int) {
 	if n.spaces || len(n.dropped) > 0 {
 		end = n.compact(i, next)
 	}
-	if n.unsorted {
-		n.sorter.sort(&n.lexer, i, end)
+	if n.unsorted || n.longer && n.sorts {
+		end = n.sorter.sort(&n.lexer, i, end)
 	}
 	return end, next
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// keySorter writes the members of objects in the order of their names, so that values which differ in nothing else are the same text.
+// keySorter writes the members of objects in the order of their names, and numbers without what does not change them, so that
+// values which differ in nothing else are the same text.
 type keySorter struct {
 	lexer   *lexer
 	out     []byte
@@ -19,11 +20,12 @@ type sortedMember struct {
 	textRange
 }
 
-// sort sorts the members of all objects of a compact text that is right, where it is.
-func (s *keySorter) sort(l *lexer, start, end int) {
+// sort sorts the members of all objects of a compact text that is right, where it is, and
+// returns where it then ends.
+func (s *keySorter) sort(l *lexer, start, end int) int {
 	s.lexer, s.out, s.members = l, s.out[:0], s.members[:0]
 	s.value(start)
-	copy(l.data[start:end], s.out)
+	return start + copy(l.data[start:end], s.out)
 }
 
 // value writes the value at i and returns where it ends.
@@ -51,6 +53,10 @@ func (s *keySorter) value(i int) int {
 	} else {
 		for end < s.lexer.size && data[end] != ',' && data[end] != ']' && data[end] != '}' {
 			end++
+		}
+		if data[i] == '-' || data[i]-'0' <= 9 {
+			s.out = appendNumber(s.out, data[i:end])
+			return end
 		}
 	}
 	s.out = append(s.out, data[i:end]...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -35,18 +36,23 @@ func TestNamesInOrder(t *testing.T) {
 	for value, want := range map[string]string{
 		`[{"b":1,"a":2}]`: `[{"a":2,"b":1}]`,
 		`[{"a":1,"b":{"d":[{"z":1,"y":{}}],"c":""}}]`:     `[{"a":1,"b":{"c":"","d":[{"y":{},"z":1}]}}]`,
-		`[ { "b" : 1.50 , "a" : "x, }\" \\" } , [] , 2 ]`: `[{"a":"x, }\" \\","b":1.50},[],2]`,
+		`[ { "b" : 1.50 , "a" : "x, }\" \\" } , [] , 2 ]`: `[{"a":"x, }\" \\","b":1.5},[],2]`,
 		`[{"b":1,"a":2,"b":3}]`:                           `[{"a":2,"b":3}]`,
 		`[{"b":1,"\u0061":2}]`:                            `[{"\u0061":2,"b":1}]`,
 		`[{"\u0062":1,"c":2,"a":null}]`:                   `[{"a":null,"\u0062":1,"c":2}]`,
 		`[{"é":1,"e":2,"":3}]`:                            `[{"":3,"e":2,"é":1}]`,
 		`[true,null,-1e5]`:                                `[true,null,-1e5]`,
+		`[1.50,1.5,1.500e0,15e-1,0.15E+1]`:                `[1.5,1.5,1.5,1.5,1.5]`,
+		`[1e2,100,100.0,1.0e2,-1E+02]`:                    `[100,100,100,100,-100]`,
+		`[0.0,0,-0.0,0e5,0.10]`:                           `[0,0,-0,0,0.1]`,
+		`[1e9,12e5,1.2e-9,1e400,1.0e-999999999999]`:       `[1e9,12e5,12e-10,1e400,1.0e-999999999999]`,
+		`["1.50",{"1.50":1.50}]`:                          `["1.50",{"1.50":1.5}]`,
 	} {
 		if got := cellsOf(t, 2, value)[0]; got != want {
 			t.Errorf("%s is %s, want %s", value, got, want)
 		}
 	}
-	if got := cellsOf(t, 1, `[{"b":1,"a":2}]`)[0]; got != `[{"b":1,"a":2}]` {
+	if got := cellsOf(t, 1, `[{"b":1.50,"a":2}]`)[0]; got != `[{"b":1.50,"a":2}]` {
 		t.Errorf("version 1 of the rules reads %s", got)
 	}
 }
@@ -59,7 +65,7 @@ func TestNamesInOrderLaw(t *testing.T) {
 	value = func(depth int) string {
 		switch kind := random.IntN(7); {
 		case depth > 4 || kind < 3:
-			return []string{"1", `"x{,]"`, "null", "2.50", `""`, "-0.1e5"}[random.IntN(6)]
+			return []string{"1", `"x{,]"`, "null", "2.5", `""`, "-0.1"}[random.IntN(6)]
 		case kind < 5:
 			var elements []string
 			for range random.IntN(4) {
@@ -92,6 +98,42 @@ func TestNamesInOrderLaw(t *testing.T) {
 		}
 		if got != strings.TrimSpace(want.String()) {
 			t.Fatalf("%s is\n%s, want\n%s", values[i], got, want.String())
+		}
+	}
+}
+
+// TestNumbersLaw compares with exact arithmetic: a number is of the same value, and no longer.
+func TestNumbersLaw(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	digits := func(most int) string {
+		var b strings.Builder
+		for range 1 + random.IntN(most) {
+			b.WriteByte("0001234567890"[random.IntN(13)])
+		}
+		return b.String()
+	}
+	for range decodetest.LongOr(20_000, 2_000_000) {
+		number := strings.TrimLeft(digits(12), "0")
+		if number == "" {
+			number = "0"
+		}
+		if random.IntN(3) == 0 {
+			number = "-" + number
+		}
+		if random.IntN(2) == 0 {
+			number += "." + digits(12)
+		}
+		if random.IntN(2) == 0 {
+			number += []string{"e", "E"}[random.IntN(2)] + []string{"", "+", "-"}[random.IntN(3)] + digits(2)
+		}
+		got := string(appendNumber(nil, []byte(number)))
+		want, _ := new(big.Rat).SetString(number)
+		have, ok := new(big.Rat).SetString(got)
+		if !ok || have.Cmp(want) != 0 || len(got) > len(number) || !stdjson.Valid([]byte(got)) {
+			t.Fatalf("%s is %s", number, got)
+		}
+		if again := string(appendNumber(nil, []byte(got))); again != got {
+			t.Fatalf("%s is %s, and %s after that", number, got, again)
 		}
 	}
 }

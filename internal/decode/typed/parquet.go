@@ -35,13 +35,18 @@ const (
 
 // OpenParquet opens a Parquet file.
 func OpenParquet(_ context.Context, data input.Source) (*Table, error) {
-	if err := checkParquet(data); err != nil {
+	footer, err := checkParquet(data)
+	if err != nil {
 		return nil, err
 	}
-	return guard("parquet", func() (*Table, error) { return openParquet(data) })
+	return guard("parquet", func() (*Table, error) { return openParquet(data, footer) })
 }
 
-func openParquet(data input.Source) (*Table, error) {
+func openParquet(data input.Source, footer []byte) (*Table, error) {
+	widened := widenDeltas(footer)
+	if len(widened) > 0 {
+		data = &withFooter{data, footer, data.Size() - 8 - int64(len(footer))}
+	}
 	mem := newBoundedMemory(parquetMemory, data.Size())
 	props := parquet.NewReaderProperties(mem)
 	props.BufferedStreamEnabled, props.PageStreamingEnabled = true, true
@@ -72,7 +77,7 @@ func openParquet(data input.Source) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &parquetBatches{records: records, left: rows}, nil
+		return &parquetBatches{records: records, widened: widened, left: rows}, nil
 	}
 	return t, nil
 }
@@ -124,6 +129,7 @@ func (noBatches) release() {}
 // parquetBatches reads as many rows as the file says that it has.
 type parquetBatches struct {
 	records pqarrow.RecordReader
+	widened map[int]*deltaColumn
 	left    int64
 }
 
@@ -138,6 +144,7 @@ func (b *parquetBatches) next() (arrow.RecordBatch, error) {
 		return nil, fmt.Errorf("the last %d rows are missing", b.left)
 	}
 	batch := b.records.RecordBatch()
+	narrow(batch, b.widened)
 	if b.left -= batch.NumRows(); b.left < 0 || batch.NumRows() == 0 {
 		return nil, fmt.Errorf("there are other rows than the file says that it has")
 	}
@@ -147,39 +154,39 @@ func (b *parquetBatches) next() (arrow.RecordBatch, error) {
 func (b *parquetBatches) release() { b.records.Release() }
 
 // checkParquet looks at the frame of a file, and at its footer before anything is made of that.
-func checkParquet(data input.Source) error {
+func checkParquet(data input.Source) ([]byte, error) {
 	const frame = int64(len(parquetMark) + 4 + len(parquetMark))
 	head, tail := make([]byte, 4), make([]byte, 8)
 	if data.Size() == 0 {
-		return input.ErrNoData
+		return nil, input.ErrNoData
 	}
 	if data.Size() < frame {
-		return input.Refuse("invalid-parquet", "the data is no Parquet: it has only %d bytes", data.Size())
+		return nil, input.Refuse("invalid-parquet", "the data is no Parquet: it has only %d bytes", data.Size())
 	}
 	if err := input.ReadFull(data, head, 0); err != nil {
-		return err
+		return nil, err
 	}
 	if err := input.ReadFull(data, tail, data.Size()-8); err != nil {
-		return err
+		return nil, err
 	}
 	switch mark := string(tail[4:]); {
 	case string(head) == "PARE" || mark == "PARE":
-		return input.Refuse("encrypted-parquet", "the Parquet file is encrypted: send it without")
+		return nil, input.Refuse("encrypted-parquet", "the Parquet file is encrypted: send it without")
 	case string(head) != parquetMark:
-		return input.Refuse("invalid-parquet", "the data is no Parquet: it begins with %q and not with %s", head, parquetMark)
+		return nil, input.Refuse("invalid-parquet", "the data is no Parquet: it begins with %q and not with %s", head, parquetMark)
 	case mark != parquetMark:
-		return input.Refuse("truncated-data", "the Parquet file has no footer: it ends too early, after %d bytes", data.Size())
+		return nil, input.Refuse("truncated-data", "the Parquet file has no footer: it ends too early, after %d bytes", data.Size())
 	}
 	size := int64(binary.LittleEndian.Uint32(tail))
 	if size > data.Size()-frame {
-		return input.Refuse("invalid-parquet", "the footer of the Parquet file claims %d bytes, and the file has only %d", size, data.Size())
+		return nil, input.Refuse("invalid-parquet", "the footer of the Parquet file claims %d bytes, and the file has only %d", size, data.Size())
 	}
 	if size > maxFooter {
-		return input.Refuse("invalid-parquet", "the footer of the Parquet file has %d bytes, and at most %d are read: write it with fewer row groups or columns", size, maxFooter)
+		return nil, input.Refuse("invalid-parquet", "the footer of the Parquet file has %d bytes, and at most %d are read: write it with fewer row groups or columns", size, maxFooter)
 	}
 	footer := make([]byte, size)
 	if err := input.ReadFull(data, footer, data.Size()-8-size); err != nil {
-		return err
+		return nil, err
 	}
-	return checkFooter(footer)
+	return footer, checkFooter(footer)
 }
