@@ -54,6 +54,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "events", func(now time.Time) (bool, error) {
 			return a.store.Prune(ctx, now, now.Add(-a.config.EventRetention))
 		})
+		a.sweep(ctx, "errors that are not masked", func(time.Time) (bool, error) { return feeds.connections.MaskErrors(ctx) })
 		a.sweep(ctx, "URLs that are not sealed", func(time.Time) (bool, error) { return sealer.Step(ctx) })
 		select {
 		case <-ctx.Done():

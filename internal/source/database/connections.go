@@ -24,6 +24,8 @@ type Store interface {
 	TakeRenewal(ctx context.Context, workspace, id feedmill.ID, holder string, at, until time.Time) (taken bool, received []byte, err error)
 	EndRenewal(ctx context.Context, workspace, id feedmill.ID, holder string, received []byte) error
 	DeleteConnection(ctx context.Context, workspace, id feedmill.ID) (users []feedmill.FeedReference, err error)
+	UnmaskedConnections(ctx context.Context, limit int) ([]feedmill.Connection, error)
+	MaskErrors(ctx context.Context, workspace, connection feedmill.ID, mask func(string) string) error
 }
 
 // Vault seals what must not stand in the store as plain text.

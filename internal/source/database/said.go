@@ -20,11 +20,24 @@ const (
 func Said(text string, secrets ...string) string {
 	text = feedmill.CutText(text, maxSaidHead)
 	for _, secret := range secrets {
-		if len(secret) >= minSecret {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
+		text = hide(text, secret)
 	}
 	return feedmill.CutText(text, maxSaid)
+}
+
+// hide masks a secret in a text.
+func hide(text, secret string) string {
+	if len(secret) < minSecret {
+		return text
+	}
+	text = strings.ReplaceAll(text, secret, "***")
+	// A stored text can be cut within the secret.
+	for n := len(secret) - 1; n >= minSecret; n-- {
+		if head, cut := strings.CutSuffix(text, secret[:n]+"…"); cut {
+			return head + "***…"
+		}
+	}
+	return text
 }
 
 // Said is a message or a comment of the server as it is kept.
