@@ -81,6 +81,9 @@ type Replica struct {
 	MemoryBytes int64     `json:"memoryBytes"`
 	// LeaseAge is how many seconds ago the replica last said that it is there.
 	LeaseAge float64 `json:"leaseAgeSeconds"`
+	// MissingFiles is how many files of the current versions of feeds are not in its data folder:
+	// it does not serve the data of those feeds and does not refresh them.
+	MissingFiles int `json:"missingFiles"`
 }
 
 // Operate says how the service does. It is for an admin of the workspace "default".

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -233,6 +234,10 @@ func TestReplicaDiesFetching(t *testing.T) {
 	if err != nil || other.Version != 1 {
 		t.Fatalf("%+v, %v", other, err)
 	}
+	eventually(t, "the operator is told of the file that the survivor lacks", func() bool {
+		o, err := survivor.client(sharedFirstKey).Operate(t.Context())
+		return err == nil && slices.ContainsFunc(o.Replicas, func(r client.Replica) bool { return r.MissingFiles == 1 })
+	})
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		resp := survivor.request(t, method, "/data_feeds/"+feed.ID+"/data")
 		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "" {

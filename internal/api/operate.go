@@ -66,6 +66,9 @@ type replicaView struct {
 	MemoryBytes int64 `json:"memoryBytes"`
 	// LeaseAge is how long ago the process last said that it is there.
 	LeaseAge float64 `json:"leaseAgeSeconds"`
+	// MissingFiles is how many files of the current versions of feeds are not in its data folder:
+	// it does not serve the data of those feeds and does not refresh them.
+	MissingFiles int `json:"missingFiles"`
 }
 
 // storePatience is how long a store may take to say that it is there.

@@ -40,6 +40,8 @@ type processState struct {
 	// DiskSize how many it has.
 	FreeDisk *int64 `json:"freeDisk,omitzero"`
 	DiskSize int64  `json:"diskSize,omitzero"`
+	// MissingFiles is how many files of feeds are not in its data folder.
+	MissingFiles int `json:"missingFiles,omitzero"`
 	// Folder is where its data is.
 	Folder string `json:"folder,omitzero"`
 
@@ -50,6 +52,7 @@ func viewReplica(p processState) replicaView {
 	return replicaView{
 		Name: p.Name, Version: p.Version, StartedAt: timestamp(p.StartedAt), Slots: p.Slots, InFlight: p.InFlight, Queued: p.Queued,
 		Refreshes: p.Refreshes, MemoryBytes: p.MemoryBytes, LeaseAge: max(time.Since(p.saidAt), 0).Round(time.Millisecond).Seconds(),
+		MissingFiles: p.MissingFiles,
 	}
 }
 
@@ -60,7 +63,7 @@ func (s *Server) process() processState {
 	p := processState{
 		Name: host, Version: s.Version, StartedAt: s.started.UTC(), Slots: int(values["feedmill_delivery_slots"]), InFlight: int(values["feedmill_delivery_in_flight"]),
 		Queued: int(values["feedmill_delivery_queued"]), Refreshes: int(values["feedmill_refresh_running"]), MemoryBytes: int64(values["process_resident_memory_bytes"]),
-		saidAt: time.Now(),
+		MissingFiles: int(values["feedmill_files_missing"]), saidAt: time.Now(),
 	}
 	if free, ok := values["feedmill_disk_free_bytes"]; ok {
 		p.FreeDisk, p.DiskSize = new(int64(free)), int64(values["feedmill_disk_bytes"])

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -98,7 +97,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		Store: a.store, Runner: mill, Holder: holder, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
 	}
 	if a.config.DatabaseURL != "" {
-		options.Elsewhere, options.Alone = files.Elsewhere, a.alone
+		options.Elsewhere = files.Elsewhere
 	}
 	engine := refresh.New(options)
 	made := feed.New(mill, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
@@ -112,10 +111,4 @@ func (f *feeds) close() error {
 	f.pool.Close()
 	f.StopExports()
 	return f.blobs.Close()
-}
-
-// alone reports whether no other process has said lately that it shares the store.
-func (a *App) alone(ctx context.Context) (bool, error) {
-	others, err := a.store.Processes(ctx, time.Now().Add(-time.Minute))
-	return len(others) <= 1, err
 }

@@ -25,6 +25,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 	// no version was broken off. File systems tell the time in steps.
 	const clockStep = 20 * time.Millisecond
 	var swept time.Time
+	missing := 0
 	orphans := began.Add(-clockStep)
 	sealer := subscribe.NewSealer(a.store, a.vault)
 	forget := func(what string, age time.Duration, do func(context.Context, time.Time, int) (int64, error)) {
@@ -35,6 +36,13 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		})
 	}
 	for {
+		// With SQLite no other process can have the files. Those that are missing may be restored.
+		if a.config.DatabaseURL != "" && (missing > 0 || feeds.files.LacksFiles() || time.Since(swept) >= sweepFilesEvery) {
+			a.sweep(ctx, "missing files", func(time.Time) (more bool, err error) {
+				missing, err = feeds.files.CountMissing(ctx, missing)
+				return false, err
+			})
+		}
 		if now := time.Now(); now.Sub(swept) >= sweepFilesEvery {
 			a.sweep(ctx, "files", func(time.Time) (bool, error) { return false, feeds.SweepFiles(ctx, orphans) })
 			swept, orphans = now, now

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/parquet"
 )
 
@@ -22,6 +22,7 @@ type Sums interface {
 	StoredFile(ctx context.Context, name string) (feedmill.StoredFile, error)
 	SourceFiles(ctx context.Context, workspace, source feedmill.ID) ([]string, error)
 	NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error
+	CurrentFiles(ctx context.Context, after string, limit int) ([]string, error)
 	UnverifiedFiles(ctx context.Context, after string, limit int) ([]string, error)
 }
 
@@ -34,6 +35,9 @@ type VerifiedFiles struct {
 
 	damaged  prometheus.Counter
 	scrubbed prometheus.Counter
+	missing  prometheus.Gauge
+	// lacks says that a file was found to be missing since they were counted.
+	lacks atomic.Bool
 
 	mu   sync.Mutex
 	seen map[string]*verification
@@ -66,9 +70,12 @@ func NewVerifiedFiles(files Files, sums Sums, log *slog.Logger, metrics promethe
 		scrubbed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "feedmill_files_scrubbed_bytes_total", Help: "Bytes of stored Parquet files that the scrub has read.",
 		}),
+		missing: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "feedmill_files_missing", Help: "Files of the current versions of feeds that are not in the data folder.",
+		}),
 	}
 	if metrics != nil {
-		metrics.MustRegister(v.damaged, v.scrubbed)
+		metrics.MustRegister(v.damaged, v.scrubbed, v.missing)
 	}
 	return v
 }
@@ -214,19 +221,4 @@ func (v *VerifiedFiles) damage(of feedmill.StoredFile, err error) error {
 		Detail: fmt.Sprintf("A file of %s of the feed %s is damaged: its bytes are not those that were written. Other versions stay readable. "+
 			"Load the data again, or ask the operator to restore the file from a backup; the log names it.", versions, of.Feed),
 	}, of.Name, err)
-}
-
-// Elsewhere is nil where the files that the feeds of a source have now are here, and else
-// the error that says that they are not.
-func (v *VerifiedFiles) Elsewhere(ctx context.Context, workspace, source feedmill.ID) error {
-	names, err := v.sums.SourceFiles(ctx, workspace, source)
-	if err != nil {
-		return fmt.Errorf("files of a source: %w", err)
-	}
-	for _, name := range names {
-		if _, err := v.Files.Path(ctx, name); err != nil {
-			return lake.Elsewhere(err)
-		}
-	}
-	return nil
 }

@@ -56,10 +56,9 @@ type Options struct {
 	// engine releases the leases of the process that had it before. Empty releases none.
 	Holder string
 	// Elsewhere is the error of a source whose feeds have files that this process does not
-	// have, and Alone reports whether no other process shares the store. Such a source is
-	// left to others while there are any. Elsewhere is nil where no other process can be.
+	// have. Such a source is left to the process that has them. Elsewhere is nil where no other
+	// process can be.
 	Elsewhere func(ctx context.Context, workspace, source feedmill.ID) error
-	Alone     func(ctx context.Context) (bool, error)
 	// Events makes the events that tell of news. The change is as it will be
 	// written, with the feeds and their last refreshes.
 	Events func(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error)

@@ -14,8 +14,8 @@ import (
 // runSource claims a source, fetches it and commits what comes of it, or gives the
 // source back where ctx ends before. It returns whether there was a run.
 func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWay) bool {
-	missing := e.elsewhere(ctx, s)
-	if missing != nil && e.leave(ctx, s) {
+	if e.elsewhere(ctx, s) {
+		e.leave(s)
 		return false
 	}
 	claim, err := e.claim(ctx, s)
@@ -38,10 +38,7 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 
 	l := e.hold(ctx, claim, u.cancel)
 	claim.Report = l.progress.report
-	var outcomes []feedmill.FeedOutcome
-	if err = missing; err == nil {
-		outcomes, err = e.fetch(ctx, claim)
-	}
+	outcomes, err := e.fetch(ctx, claim)
 	l.stop()
 
 	var outcome string

@@ -174,6 +174,11 @@ func worstOf(o client.Operation) string {
 			return "The disk of " + cmp.Or(s.Replica, "a replica") + " has " + byteSize(*s.FreeBytes) + " left. When it is full, uploads and events are refused; nothing accepted is lost."
 		}
 	}
+	for _, r := range o.Replicas {
+		if r.MissingFiles > 0 {
+			return r.Name + " lacks " + plural(r.MissingFiles, "file") + " of feeds. It delivers events, but does not serve or refresh those feeds. Run the replica that has the files, or restore them."
+		}
+	}
 	if n := len(o.Series); n > 0 && o.Series[n-1].OldestDue > 60 {
 		return "Deliveries have been due for " + span(time.Duration(o.Series[n-1].OldestDue)*time.Second) + ". They are sent as fast as endpoints and replicas allow."
 	}

@@ -21,7 +21,7 @@ func TestOperateShowsAllReplicas(t *testing.T) {
 		"/me": `{"meta":{},"data":{"key":"key_1","name":"ops","scopes":["admin"],"workspace":{"id":"ws_1","name":"default"},"allWorkspaces":true}}`,
 		"/operate": fmt.Sprintf(`{"series":[{"at":%q,"accepted":428}],"stores":[{"name":"records","state":"ready","latencyMs":2.1,"engine":"PostgreSQL 17.2","where":"pg:5432/feedmill","connections":19,"maxConnections":48},{"name":"disk","state":"ready","replica":"fm-2","where":"/var/lib/feedmill","freeBytes":3000000000,"totalBytes":100000000000}],
 			"breakers":[{"subscriptionId":"sub_1","workspaceId":"ws_1","name":"ERP <bridge>","state":"open","probeAt":%q,"held":1000,"heldAtLeast":true}],
-			"replicas":[{"name":"fm-1","version":"1.0.0","startedAt":%[2]q,"slots":170,"leaseAgeSeconds":0.1},{"name":"fm-2","version":"1.0.1","startedAt":%[2]q,"slots":86,"leaseAgeSeconds":41}]}`,
+			"replicas":[{"name":"fm-1","version":"1.0.0","startedAt":%[2]q,"slots":170,"leaseAgeSeconds":0.1,"missingFiles":3},{"name":"fm-2","version":"1.0.1","startedAt":%[2]q,"slots":86,"leaseAgeSeconds":41}]}`,
 			now.Add(-5*time.Minute).Format(time.RFC3339), now.Format(time.RFC3339)),
 	}
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +32,7 @@ func TestOperateShowsAllReplicas(t *testing.T) {
 	New(Options{API: api, Version: "1.0.0", Log: slog.New(slog.DiscardHandler)}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/ui/operate", nil))
 	page := w.Body.String()
 	for _, want := range []string{
-		"2 replicas, PostgreSQL 17.2, all workspaces", "256 slots", "pg:5432/feedmill", "19 of 48 connections", "Low", "/var/lib/feedmill", "fm-1", "1.0.1", `x="170" width="86"`, "The disk of fm-2 has", "Silent", ">1\u202f000+</td>",
+		"2 replicas, PostgreSQL 17.2, all workspaces", "256 slots", "pg:5432/feedmill", "19 of 48 connections", "Low", "/var/lib/feedmill", "fm-1", "lacks 3 files of feeds", "1.0.1", `x="170" width="86"`, "The disk of fm-2 has", "Silent", ">1\u202f000+</td>",
 		`<a href="/ui/subscriptions/sub_1">ERP &lt;bridge&gt;</a>`, "accepted <b>428</b>",
 	} {
 		if !strings.Contains(page, want) {

@@ -39,6 +39,18 @@ func (s Store) SourceFiles(ctx context.Context, workspace, source feedmill.ID) (
 	return names, err
 }
 
+// CurrentFiles lists the files of the current versions of all feeds behind a name, by their names.
+func (s Store) CurrentFiles(ctx context.Context, after string, limit int) (names []string, err error) {
+	err = s.db.Each(ctx, func(row Row) error {
+		var name string
+		err := row.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `SELECT DISTINCT v.file FROM feeds f JOIN version_files v ON v.workspace_id = f.workspace_id AND v.feed_id = f.id AND v.number = f.version
+		WHERE v.file > ?1 AND v.file NOT LIKE ?2 ORDER BY v.file LIMIT ?3`, after, "%"+feedmill.ExportSuffix, limit)
+	return names, err
+}
+
 // NoteVerified notes that a file was read in full, with its sums where they were not
 // known.
 func (s Store) NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error {

@@ -58,6 +58,12 @@ var sumsCases = []testCase{
 		got, err = s.SourceFiles(ctx, source.Workspace, other.ID)
 		must(t, err)
 		equal(t, "files of a source without versions", 0, len(got))
+		got, err = s.CurrentFiles(ctx, "", 9)
+		must(t, err)
+		equal(t, "files of all feeds", []string{"new"}, got)
+		got, err = s.CurrentFiles(ctx, "new", 9)
+		must(t, err)
+		equal(t, "files behind the last", 0, len(got))
 	}},
 	{name: "sums go with their file", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx, at := open(t), t.Context(), now()

@@ -182,6 +182,7 @@ type Store interface {
 	// SourceFiles lists the files of the current versions of a source's feeds, without
 	// exports.
 	SourceFiles(ctx context.Context, workspace, source feedmill.ID) ([]string, error)
+	CurrentFiles(ctx context.Context, after string, limit int) ([]string, error)
 	// NoteVerified notes that a file was read in full now, by the clock of the
 	// database, and its sums where they were not known.
 	NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error
