@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/feedmill/feedmill/bench/internal/rig"
 )
 
 // buildPatience bounds what is done after an interruption.
@@ -25,7 +27,7 @@ func buildBase(ctx context.Context, commit string) (program, hash string, err er
 	if hash, err = git(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}"); err != nil {
 		return "", "", fmt.Errorf("-base %s is not a commit: %w", commit, err)
 	}
-	program = filepath.Join(root, "bin", "guard", "feedmill-"+hash+"-"+runtime.Version())
+	program = filepath.Join(root, "bin", "guard", "feedmill-"+hash+"-"+runtime.Version()+"-stripped")
 	if _, err := os.Stat(program); err == nil {
 		return program, hash, nil
 	}
@@ -55,7 +57,7 @@ func buildBase(ctx context.Context, commit string) (program, hash string, err er
 
 // build builds the program of a tree.
 func build(ctx context.Context, tree, program string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./cmd/feedmill")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", rig.LinkerFlags(), "-o", program, "./cmd/feedmill")
 	cmd.Dir = tree
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	cmd.Stderr = os.Stderr

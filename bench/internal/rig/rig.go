@@ -153,10 +153,19 @@ func (r *Rig) DatabaseTime() time.Duration {
 	return r.server.process.CPUTime()
 }
 
+// LinkerFlags are those of `make build`, so that benchmarks measure the program that is shipped:
+// the pages of a program that are in memory count in its memory.
+func LinkerFlags() string {
+	if runtime.GOOS == "linux" {
+		return "-ldflags=-s -w -extldflags=-Wl,--no-export-dynamic,--gc-sections"
+	}
+	return "-ldflags=-s -w"
+}
+
 // Build builds the program from this tree, under a name and with build tags.
 func (r *Rig) Build(ctx context.Context, name string, tags ...string) (string, error) {
 	program := filepath.Join(r.folder, name)
-	args := []string{"build", "-trimpath", "-o", program}
+	args := []string{"build", "-trimpath", LinkerFlags(), "-o", program}
 	for _, tag := range tags {
 		args = append(args, "-tags", tag)
 	}
