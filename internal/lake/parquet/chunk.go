@@ -14,10 +14,11 @@ import (
 
 // Encodings, physical types and codecs by their numbers in the format.
 const (
-	encodingPlain      = 0
-	encodingRLE        = 3
-	encodingDelta      = 5
-	encodingDictionary = 8
+	encodingPlain       = 0
+	encodingRLE         = 3
+	encodingDelta       = 5
+	encodingDeltaLength = 6
+	encodingDictionary  = 8
 
 	pageData       = 0
 	pageDictionary = 2
@@ -69,6 +70,7 @@ type encoder struct {
 	scratch scratch
 	dict    dictionary
 	indexes []uint32
+	lengths []int64 // of the texts of a page
 	page    []byte
 	header  thrift
 	zstd    *zstd.Encoder
@@ -88,8 +90,10 @@ func (e *encoder) step(n int) {
 	}
 }
 
+// newEncoder returns an encoder. Texts without repetitions, such as numbers and identifiers,
+// shrink by the frequencies of their characters, which the fastest level would not try.
 func newEncoder() (*encoder, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func TestEncodingFollowsValues(t *testing.T) {
 		{"few days", columnar.TypeDate, few, parquet.Encodings.RLEDict},
 		{"any days", columnar.TypeDate, unique, parquet.Encodings.DeltaBinaryPacked},
 		{"few texts", columnar.TypeText, few, parquet.Encodings.RLEDict},
-		{"unique texts", columnar.TypeText, unique, parquet.Encodings.Plain},
+		{"unique texts", columnar.TypeText, unique, parquet.Encodings.DeltaLengthByteArray},
 		{"numbers", columnar.TypeNumber, few, parquet.Encodings.Plain},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -70,12 +70,12 @@ func TestEncodingFollowsValues(t *testing.T) {
 func TestUselessDictionaryIsRemembered(t *testing.T) {
 	c := feedmill.Column{Name: "c", Type: columnar.TypeText}
 	unique, few := makeVector(c, 5000, 2, &noise{1}), makeVector(c, 5000, 0, &noise{1})
-	for i, want := range []parquet.Encoding{parquet.Encodings.Plain, parquet.Encodings.Plain} {
+	for i, want := range []parquet.Encoding{parquet.Encodings.DeltaLengthByteArray, parquet.Encodings.DeltaLengthByteArray} {
 		if got := encodings(t, c, Options{GroupRows: 5000}, unique, few)[i]; got[1] != want {
 			t.Errorf("group %d is written as %v, want %v", i, got, want)
 		}
 	}
-	for i, want := range []parquet.Encoding{parquet.Encodings.RLEDict, parquet.Encodings.Plain} {
+	for i, want := range []parquet.Encoding{parquet.Encodings.RLEDict, parquet.Encodings.DeltaLengthByteArray} {
 		if got := encodings(t, c, Options{GroupRows: 5000}, few, unique)[i]; got[1] != want {
 			t.Errorf("group %d is written as %v, want %v", i, got, want)
 		}

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"slices"
 	"unicode/utf8"
 
@@ -58,9 +57,8 @@ type scratch struct {
 	floats []float64
 	wide   []columnar.Int128
 	// pieces and column are where the values of a text column are: they are
-	// copied only where there is no dictionary. texts then has each after its
-	// length of four bytes, as plain pages do, and starts says where each
-	// begins, with one entry more.
+	// copied only where there is no dictionary. texts then has all of them, and
+	// starts says where each begins, with one entry more.
 	pieces []piece
 	column int
 	texts  []byte
@@ -193,33 +191,29 @@ func (s *scratch) copyTexts() bool {
 		offsets := p.block[s.column].Offsets
 		size += int(offsets[p.to] - offsets[p.from])
 	}
-	texts := slices.Grow(s.texts[:0], size+4*s.count+copied)
+	texts := slices.Grow(s.texts[:0], size)
 	starts := slices.Grow(s.starts[:0], s.count+1)
 	for _, p := range s.pieces {
 		v := &p.block[s.column]
-		begin := int(v.Offsets[p.from])
-		for i := p.from; i < p.to; i++ {
-			end := int(v.Offsets[i+1])
-			if v.Valid == nil || v.Valid[i>>6]&(1<<(i&63)) != 0 {
-				starts = append(starts, uint32(len(texts)))
-				texts = binary.LittleEndian.AppendUint32(texts, uint32(end-begin))
-				if n := len(texts); end-begin <= copied && begin+copied <= len(v.Bytes) {
-					// So many bytes at once are faster than a few.
-					*(*[copied]byte)(texts[n : n+copied]) = *(*[copied]byte)(v.Bytes[begin : begin+copied])
-					texts = texts[:n+end-begin]
-				} else {
-					texts = append(texts, v.Bytes[begin:end]...)
-				}
+		offsets := v.Offsets[p.from : p.to+1]
+		if v.Valid == nil {
+			moved := uint32(len(texts)) - offsets[0]
+			for _, begin := range offsets[:len(offsets)-1] {
+				starts = append(starts, begin+moved)
 			}
-			begin = end
+			texts = append(texts, v.Bytes[offsets[0]:offsets[len(offsets)-1]]...)
+			continue
+		}
+		for i := p.from; i < p.to; i++ {
+			if v.Valid[i>>6]&(1<<(i&63)) != 0 {
+				starts = append(starts, uint32(len(texts)))
+				texts = append(texts, v.Bytes[v.Offsets[i]:v.Offsets[i+1]]...)
+			}
 		}
 	}
 	s.texts, s.starts = texts, append(starts, uint32(len(texts)))
 	return true
 }
-
-// copied is how many bytes of a short text are copied, whatever its length.
-const copied = 16
 
 // validTexts reports whether the texts of rows are UTF-8: all of them together
 // are, and none begins inside a character.
@@ -237,4 +231,4 @@ func validTexts(v *columnar.Vector, from, to int) bool {
 }
 
 // text is value i of those that were copied.
-func (s *scratch) text(i int) []byte { return s.texts[s.starts[i]+4 : s.starts[i+1]] }
+func (s *scratch) text(i int) []byte { return s.texts[s.starts[i]:s.starts[i+1]] }

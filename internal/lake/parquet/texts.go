@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -26,8 +27,15 @@ func (e *encoder) layoutTexts(bounds, abandon bool) layout {
 		}
 	} else {
 		valid = s.copyTexts()
+		// Lengths apart from the texts leave the compressor half of the work that they are between them.
+		l.encoding = encodingDeltaLength
 		l.rows = textRows(len(s.texts), s.rows, s.valid == nil)
 		l.page = func(dst []byte, from, to int) []byte {
+			e.lengths = slices.Grow(e.lengths[:0], to-from)[:to-from]
+			for i := range e.lengths {
+				e.lengths[i] = int64(s.starts[from+i+1] - s.starts[from+i])
+			}
+			dst = appendDelta(dst, e.lengths, 32)
 			return append(dst, s.texts[s.starts[from]:s.starts[to]]...)
 		}
 		values = s.count

@@ -252,7 +252,7 @@ func (j *job) encode(e *encoder, columns []feedmill.Column, first *job) {
 		abandon := false
 		if j != first {
 			<-first.decided[c]
-			abandon = first.chunks[c].encoding == encodingPlain && first.chunks[c].stats.nulls < first.rows
+			abandon = first.chunks[c].encoding == encodingDeltaLength && first.chunks[c].stats.nulls < first.rows
 		}
 		if j.err == nil {
 			j.bytes, j.chunks[c], j.err = e.chunk(j.bytes, j.pieces, c, &columns[c], abandon)
