@@ -35,6 +35,7 @@ func TestTitlesAndUnits(t *testing.T) {
 		{"a header again, with quotes in names", "\"the \"\"id\"\"\",n\n1,2\n\"the \"\"id\"\"\",\"n\"\n3,4\n", 2, "the \"id\"|n 1|2 3|4", "repeated-header 3"},
 		{"a header again, of version 1", "id,n\n1,2\n\"id\",\"n\"\n3,4\n", 1, "id|n 1|2 id|n 3|4", ""},
 
+		{"a printed table, and blank lines below it", "+----+---+\n| id | n |\n+----+---+\n|  1 | 2 |\n|  3 | 4 |\n+----+---+\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n", 2, "id|n 1|2 3|4", "skipped-rule 1"},
 		{"a column without a unit", "name,length,mass\n-,m,kg\nrod,1.5,20\nbar,2.5,30\n", 2, "name|length|mass rod|1.5|20 bar|2.5|30", "skipped-units 2"},
 		{"two dashes", "name,length,mass\n--,°C,%\nrod,1.5,20\nbar,2.5,30\n", 2, "name|length|mass rod|1.5|20 bar|2.5|30", "skipped-units 2"},
 		{"no units but dashes", "name,length,mass\n-,-,-\nrod,1.5,20\nbar,2.5,30\n", 2, "name|length|mass -|-|- rod|1.5|20 bar|2.5|30", ""},

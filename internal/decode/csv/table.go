@@ -135,6 +135,9 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	if delimiter != 0 {
 		options.Delimiter = delimiter
 	}
+	if c.text != text {
+		c.trimmed = nil // what was trimmed is of another text
+	}
 	found, place, first, err := c.findTable(ctx, options)
 	if err != nil {
 		return nil, err
