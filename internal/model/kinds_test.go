@@ -191,3 +191,28 @@ func repeated(n int, value string) (values []string) {
 	}
 	return values
 }
+
+// TestGivenNullsInEveryKind names null tokens: in a column of numbers a cell with one is null
+// however its source writes it, in quotes too. In a column of texts it is a text.
+func TestGivenNullsInEveryKind(t *testing.T) {
+	options := Options{Set: feedmill.ReadingOptions{Nulls: "NA,-9"}}
+	for _, kind := range []string{"plain", "quoted", "string", "number"} {
+		for _, test := range []struct {
+			cells        []string
+			column, rows string
+		}{
+			{[]string{"plain 1", kind + " -9", "quoted 2"}, "v integer nullable", "[1] [null] [2]"},
+			{[]string{"quoted 1.5", kind + " NA", "plain 2.5", kind + " -9"}, "v decimal(2,1) nullable", "[1.5] [null] [2.5] [null]"},
+			{[]string{"plain x", kind + " NA", "quoted y", kind + " -9"}, "v text", `["x"] ["NA"] ["y"] ["-9"]`},
+		} {
+			got := modelled(t, []string{"v"}, typedCells(t, test.cells...), options)
+			var rows []string
+			for _, row := range got.Rows {
+				rows = append(rows, string(row))
+			}
+			if got.Columns[0] != test.column || strings.Join(rows, " ") != test.rows {
+				t.Errorf("%q: %s %s, want %s %s", test.cells, got.Columns[0], rows, test.column, test.rows)
+			}
+		}
+	}
+}

@@ -198,6 +198,7 @@ func TestCombiningRefuses(t *testing.T) {
 	decimals := one(t, store, "decimals", feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeDecimal, Precision: 3, Scale: 2}, rat("1.25"))
 	tight := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeDecimal, Precision: 3, Scale: 1}
 	other := feedmill.Column{ID: "c2", Name: "b", Type: columnar.TypeText}
+	pairs := (&table{columns: []feedmill.Column{text, other}, rows: [][]cell{{"x", "1"}, {"y", nil}}}).write(t, store, "pairs")
 	for _, test := range []struct {
 		name string
 		lake.Combination
@@ -206,6 +207,9 @@ func TestCombiningRefuses(t *testing.T) {
 		{"a null key", lake.Combination{New: words, Columns: []feedmill.Column{text}, Key: []string{"a"}}, `row 2 has no value in the column "a"`},
 		{"a key without a column", lake.Combination{New: words, Columns: []feedmill.Column{text}, Key: []string{"z"}}, `by the column "z"`},
 		{"a key that the rows lack", lake.Combination{New: words, Columns: []feedmill.Column{text, other}, Key: []string{"b"}}, `row 1 has no value in the column "b"`},
+		{"a null in the second column of the key", lake.Combination{New: pairs, Columns: []feedmill.Column{text, other}, Key: []string{"a", "b"}}, `row 2 has no value in the column "b"`},
+		{"a null in the first column of the key", lake.Combination{New: pairs, Columns: []feedmill.Column{text, other}, Key: []string{"b", "a"}}, `row 2 has no value in the column "b"`},
+		{"a second column of the key that the rows lack", lake.Combination{New: numbers, Columns: []feedmill.Column{integer, other}, Key: []string{"a", "b"}}, `row 1 has no value in the column "b"`},
 		{"text as numbers", lake.Combination{Old: words, New: numbers, Columns: []feedmill.Column{integer}}, "without loss"},
 		{"digits that are lost", lake.Combination{Old: decimals, New: numbers, Columns: []feedmill.Column{tight}}, "without loss"},
 	} {

@@ -160,3 +160,25 @@ func TestEarliest(t *testing.T) {
 		}
 	}
 }
+
+// TestAdvanceOfFeedsOfOneSource moves the positions of two feeds that share a fetch. Each
+// keeps its own cursor where that is ahead of the fetch.
+func TestAdvanceOfFeedsOfOneSource(t *testing.T) {
+	const early, middle, late = "2026-01-01", "2026-02-01", "2026-03-01"
+	for _, test := range []struct{ fetched, own, newest, want string }{
+		{early, middle, late, late},
+		{early, late, middle, late},
+		{late, early, middle, late},
+		{early, late, "", late},
+		{early, "", middle, middle},
+		{"", "", "", ""},
+	} {
+		got, err := Advance(position{Cursor: test.fetched, ETag: "v1"}.text(), position{Cursor: test.own, ETag: "v0"}.text(), test.newest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := parsePosition(got); err != nil || p.Cursor != test.want || p.ETag != "v1" {
+			t.Errorf("%+v: the position is %s, %v", test, got, err)
+		}
+	}
+}

@@ -132,12 +132,20 @@ var eventCases = []testCase{
 		}
 		equal(t, "delivered", []feedmill.ID{first.ID, free.ID, elsewhere.ID, alsoFree.ID}, sent)
 
-		later := named(newEvent(a.ID, "metric.created", ""), "p1")
-		accepted, due = accept(t, s, later)
-		equal(t, "accepted", []feedmill.Accepted{{ID: first.ID, PublisherID: "p1", Type: "metric.created", Duplicate: true}}, accepted)
-		equal(t, "delivered", nil, due)
-		for _, e := range []feedmill.Event{again, later} {
-			_, err := s.Event(ctx, a.ID, e.ID)
+		// Each workspace is told its own event, not the one that the other has under the key.
+		later, laterElsewhere := named(newEvent(a.ID, "metric.created", ""), "p1"), named(newEvent(b.ID, "metric.created", ""), "p1")
+		for _, call := range [][]feedmill.Event{{later}, {laterElsewhere}, {later, laterElsewhere}, {laterElsewhere, later}} {
+			var wanted []feedmill.Accepted
+			for _, e := range call {
+				holder := map[feedmill.ID]feedmill.ID{a.ID: first.ID, b.ID: elsewhere.ID}[e.Workspace]
+				wanted = append(wanted, feedmill.Accepted{ID: holder, PublisherID: "p1", Type: "metric.created", Duplicate: true})
+			}
+			accepted, due = accept(t, s, call...)
+			equal(t, "accepted", wanted, accepted)
+			equal(t, "delivered", nil, due)
+		}
+		for _, e := range []feedmill.Event{again, later, laterElsewhere} {
+			_, err := s.Event(ctx, e.Workspace, e.ID)
 			want(t, err, feedmill.ErrNotFound)
 		}
 	}},
