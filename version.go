@@ -60,6 +60,12 @@ type UpstreamVersion struct {
 	Version int64
 }
 
+// FileLease is a file that stays at its path until it is released.
+type FileLease struct {
+	Path    string
+	Release func()
+}
+
 // VersionFile is a file with rows of versions. It never changes.
 type VersionFile struct {
 	// Name is that of the blob.

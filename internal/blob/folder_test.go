@@ -106,23 +106,24 @@ func TestPutAndRead(t *testing.T) {
 	}
 }
 
-func TestPathLeadsToTheBytes(t *testing.T) {
+func TestLeaseLeadsToTheBytes(t *testing.T) {
 	f, _ := open(t)
 	if err := put(f, "a/b", "text"); err != nil {
 		t.Fatal(err)
 	}
-	path, err := f.Path(t.Context(), "a/b")
+	lease, err := f.Lease(t.Context(), "a/b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != "text" {
+	defer lease.Release()
+	if got, err := os.ReadFile(lease.Path); err != nil || string(got) != "text" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if want := filepath.Join(f.Dir(), "a", "b"); path != want {
-		t.Errorf("%s, want %s", path, want)
+	if want := filepath.Join(f.Dir(), "a", "b"); lease.Path != want {
+		t.Errorf("%s, want %s", lease.Path, want)
 	}
 	for _, name := range []string{"a", "a/c", "a/b/c"} {
-		if _, err := f.Path(t.Context(), name); !errors.Is(err, feedmill.ErrNotFound) {
+		if _, err := f.Lease(t.Context(), name); !errors.Is(err, feedmill.ErrNotFound) {
 			t.Errorf("path of %s: %v", name, err)
 		}
 		if _, err := f.Open(t.Context(), name); !errors.Is(err, feedmill.ErrNotFound) {
@@ -299,7 +300,7 @@ func TestNamesThatLeadNowhere(t *testing.T) {
 			b.Close()
 			t.Errorf("opened %q", name)
 		}
-		if _, err := f.Path(t.Context(), name); err == nil {
+		if _, err := f.Lease(t.Context(), name); err == nil {
 			t.Errorf("found %q", name)
 		}
 		if err := put(f, name, "x"); err == nil {

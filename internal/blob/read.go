@@ -46,19 +46,20 @@ func (f *Folder) Open(_ context.Context, name string) (Blob, error) {
 	return &file{File: opened, size: info.Size()}, nil
 }
 
-// Path is where the file of a blob is, for programs that open it themselves.
-func (f *Folder) Path(_ context.Context, name string) (string, error) {
+// Lease finds the file of a blob, for programs that open it themselves. The files of a folder
+// stay until they are deleted, so nothing is to be released.
+func (f *Folder) Lease(_ context.Context, name string) (feedmill.FileLease, error) {
 	if err := check(name); err != nil {
-		return "", fmt.Errorf("find blob: %w", err)
+		return feedmill.FileLease{}, fmt.Errorf("find blob: %w", err)
 	}
 	info, err := f.root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return "", fmt.Errorf("find blob: %w", classify(err))
+		return feedmill.FileLease{}, fmt.Errorf("find blob: %w", classify(err))
 	}
-	return filepath.Join(f.root.Name(), filepath.FromSlash(name)), nil
+	return feedmill.FileLease{Path: filepath.Join(f.root.Name(), filepath.FromSlash(name)), Release: func() {}}, nil
 }
 
 // Delete removes a blob. One that is not there is no error, so that a deletion

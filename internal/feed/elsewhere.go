@@ -16,12 +16,21 @@ func (v *VerifiedFiles) Elsewhere(ctx context.Context, workspace, source feedmil
 		return fmt.Errorf("files of a source: %w", err)
 	}
 	for _, name := range names {
-		if _, err := v.Files.Path(ctx, name); err != nil {
+		if err := v.find(ctx, name); err != nil {
 			v.lacks.Store(true)
 			return lake.Elsewhere(err)
 		}
 	}
 	return nil
+}
+
+// find fails where a file is not here.
+func (v *VerifiedFiles) find(ctx context.Context, name string) error {
+	lease, err := v.Files.Lease(ctx, name)
+	if err == nil {
+		lease.Release()
+	}
+	return err
 }
 
 // LacksFiles reports whether files are missing of which CountMissing does not know yet.
@@ -42,7 +51,7 @@ func (v *VerifiedFiles) CountMissing(ctx context.Context, before int) (missing i
 			return before, fmt.Errorf("missing files: %w", err)
 		}
 		for _, name := range names {
-			if _, err := v.Files.Path(ctx, name); err != nil {
+			if err := v.find(ctx, name); err != nil {
 				missing++
 			}
 			after = name

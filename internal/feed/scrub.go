@@ -52,11 +52,12 @@ func (v *VerifiedFiles) scrub(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	path, err := v.Files.Path(ctx, name)
+	lease, err := v.Files.Lease(ctx, name)
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(path)
+	defer lease.Release()
+	file, err := os.Open(lease.Path)
 	if err != nil {
 		return fmt.Errorf("scrub a file: %w", err)
 	}

@@ -86,8 +86,9 @@ func (v *VerifiedFiles) Put(ctx context.Context, name string, write func(io.Writ
 		return err
 	}
 	// Where it is not found, it was removed already.
-	if path, err := v.Files.Path(ctx, name); err == nil {
-		if info, err := os.Stat(path); err == nil {
+	if lease, err := v.Files.Lease(ctx, name); err == nil {
+		defer lease.Release()
+		if info, err := os.Stat(lease.Path); err == nil {
 			v.conclude(name, &verification{file: info, stored: true})
 		}
 	}
@@ -103,20 +104,30 @@ func (v *VerifiedFiles) conclude(name string, one *verification) {
 	v.remember(name, one)
 }
 
-// Path is where a Parquet file is, once it is verified.
-func (v *VerifiedFiles) Path(ctx context.Context, name string) (string, error) {
-	if _, err := v.Verify(ctx, name); err != nil {
-		return "", err
+// Lease leases a Parquet file once it is verified.
+func (v *VerifiedFiles) Lease(ctx context.Context, name string) (feedmill.FileLease, error) {
+	lease, err := v.Files.Lease(ctx, name)
+	if err != nil {
+		return feedmill.FileLease{}, err
 	}
-	return v.Files.Path(ctx, name)
+	if _, err := v.verifyAt(ctx, lease.Path, name); err != nil {
+		lease.Release()
+		return feedmill.FileLease{}, err
+	}
+	return lease, nil
 }
 
 // Verify verifies a file, or waits for another request that does.
 func (v *VerifiedFiles) Verify(ctx context.Context, name string) (stored bool, err error) {
-	path, err := v.Files.Path(ctx, name)
+	lease, err := v.Files.Lease(ctx, name)
 	if err != nil {
 		return false, err
 	}
+	defer lease.Release()
+	return v.verifyAt(ctx, lease.Path, name)
+}
+
+func (v *VerifiedFiles) verifyAt(ctx context.Context, path, name string) (stored bool, err error) {
 	for {
 		info, err := os.Stat(path)
 		if err != nil {

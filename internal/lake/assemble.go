@@ -62,7 +62,7 @@ func (a *assembly) addSide(ctx context.Context, s *side) error {
 		case omitted == file.Rows: // nothing is left of it
 		case omitted == 0 && reads(s.version.physical(&s.version.Files[i]), a.columns):
 			// A version whose files lie in two places could be read in neither.
-			if _, err := a.r.files(ctx, s.version.Files[i:i+1]); err != nil {
+			if err := a.r.CheckFiles(ctx, &Version{Files: s.version.Files[i : i+1]}); err != nil {
 				return err
 			}
 			if err := a.write(ctx); err != nil {

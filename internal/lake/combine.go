@@ -122,11 +122,7 @@ func (r *Reader) side(ctx context.Context, v *Version, columns []feedmill.Column
 	if v.Rows == 0 {
 		return s, nil
 	}
-	files, err := r.files(ctx, v.Files)
-	if err != nil {
-		return nil, err
-	}
-	s.files = files
+	s.files = lentFiles(v.Files)
 	s.from, s.scans = v.scan("", 0), v.scans("", 0)
 	s.texts = make([]bool, len(columns))
 	for i := range columns {

@@ -53,11 +53,8 @@ func (r *Reader) Profile(ctx context.Context, v *Version, q feedmill.Query) (fee
 		p.from += " WHERE " + w.Predicate(tree.Where)
 	}
 	p.args = w.Args()
-	var err error
-	if p.files, err = r.files(ctx, v.Files); err == nil {
-		err = p.measure(ctx)
-	}
-	if err != nil {
+	p.files = lentFiles(v.Files)
+	if err := p.measure(ctx); err != nil {
 		return feedmill.FeedProfile{}, fmt.Errorf("profile of a version: %w", err)
 	}
 	return p.profile, nil

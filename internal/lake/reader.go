@@ -41,9 +41,7 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
-	if request.Files, err = r.files(ctx, v.Files); err != nil {
-		return Page{}, fmt.Errorf("read version: %w", err)
-	}
+	request.Files = lentFiles(v.Files)
 	end, err := r.runRequest(ctx, request, out)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
@@ -62,9 +60,7 @@ func (r *Reader) Count(ctx context.Context, v *Version, q feedmill.Query) (int64
 	if err != nil {
 		return 0, fmt.Errorf("count rows: %w", err)
 	}
-	if request.Files, err = r.files(ctx, v.Files); err != nil {
-		return 0, fmt.Errorf("count rows: %w", err)
-	}
+	request.Files = lentFiles(v.Files)
 	var out bytes.Buffer
 	if _, err := r.runRequest(ctx, request, &out); err != nil {
 		return 0, fmt.Errorf("count rows: %w", err)
@@ -80,21 +76,48 @@ func (r *Reader) Count(ctx context.Context, v *Version, q feedmill.Query) (int64
 
 // CheckFiles fails where files of a version are not here, or damaged.
 func (r *Reader) CheckFiles(ctx context.Context, v *Version) error {
-	_, err := r.files(ctx, v.Files)
+	_, release, err := r.lease(ctx, lentFiles(v.Files))
+	release()
 	return err
 }
 
-// files are what a worker calls files, and where they are.
-func (r *Reader) files(ctx context.Context, of []feedmill.VersionFile) (map[string]string, error) {
+// lentFiles are what a worker calls files, and the names of their blobs.
+func lentFiles(of []feedmill.VersionFile) map[string]string {
 	files := make(map[string]string, len(of))
 	for i := range of {
-		path, err := r.blobs.Path(ctx, of[i].Name)
-		if err != nil {
-			return nil, Elsewhere(err)
-		}
-		files[lentName(of[i].Name)] = path
+		files[lentName(of[i].Name)] = of[i].Name
 	}
-	return files, nil
+	return files
+}
+
+// lease finds where files are, which stay there until they are released.
+func (r *Reader) lease(ctx context.Context, files map[string]string) (paths map[string]string, release func(), err error) {
+	paths = make(map[string]string, len(files))
+	var leases []feedmill.FileLease
+	release = func() {
+		for _, l := range leases {
+			l.Release()
+		}
+	}
+	for lent, name := range files {
+		l, err := r.blobs.Lease(ctx, name)
+		if err != nil {
+			return nil, release, Elsewhere(err)
+		}
+		leases, paths[lent] = append(leases, l), l.Path
+	}
+	return paths, release, nil
+}
+
+// run has a worker run a request, with a lease on its files.
+func (r *Reader) run(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
+	paths, release, err := r.lease(ctx, request.Files)
+	defer release()
+	if err != nil {
+		return wire.End{}, err
+	}
+	request.Files = paths
+	return r.pool.Run(ctx, request, out)
 }
 
 // spoolMemory is how many bytes wait in memory for a client, before they wait on disk.
@@ -112,7 +135,7 @@ func (r *Reader) runRequest(ctx context.Context, request wire.Request, out io.Wr
 	var worker sync.WaitGroup
 	worker.Go(func() {
 		var err error
-		end, err = r.pool.Run(ctx, request, s)
+		end, err = r.run(ctx, request, s)
 		s.end(err)
 	})
 	stop := context.AfterFunc(ctx, func() { s.abandon(context.Cause(ctx)) })

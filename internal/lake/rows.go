@@ -108,7 +108,7 @@ func filesOf(sides ...*side) map[string]string {
 func (r *Reader) batches(ctx context.Context, request wire.Request) iter.Seq2[arrow.RecordBatch, error] {
 	ctx = share.InBackground(ctx, share.Holder(ctx))
 	return batches(func(out io.Writer) error {
-		_, err := r.pool.Run(ctx, request, out)
+		_, err := r.run(ctx, request, out)
 		return tooLarge(err)
 	})
 }

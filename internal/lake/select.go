@@ -19,13 +19,8 @@ func (r *Reader) Select(ctx context.Context, v *Version, t *query.Tree) iter.Seq
 		if len(v.Columns) == 0 {
 			return
 		}
-		files, err := r.files(ctx, v.Files)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
 		request := planTree(v, "", &statement{tree: t, infinite: true}, wire.FormatArrow, nil)
-		request.Files = files
+		request.Files = lentFiles(v.Files)
 		columns := t.Columns()
 		for batch, err := range r.batches(ctx, request) {
 			var run []columnar.Vector

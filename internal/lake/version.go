@@ -16,8 +16,8 @@ import (
 type Blobs interface {
 	// Put writes a blob, whole or not at all.
 	Put(ctx context.Context, name string, write func(io.Writer) error) error
-	// Path is where the file of a blob is.
-	Path(ctx context.Context, name string) (string, error)
+	// Lease finds the file of a blob and keeps it there until it is released.
+	Lease(ctx context.Context, name string) (feedmill.FileLease, error)
 }
 
 // Version is what is known of a table that was written. Its rows never change.

@@ -24,7 +24,9 @@ func (m memory) Put(_ context.Context, name string, write func(io.Writer) error)
 	return nil
 }
 
-func (m memory) Path(context.Context, string) (string, error) { return "", errors.ErrUnsupported }
+func (m memory) Lease(context.Context, string) (feedmill.FileLease, error) {
+	return feedmill.FileLease{}, errors.ErrUnsupported
+}
 
 func numbers(blocks ...[]int64) iter.Seq2[[]columnar.Vector, error] {
 	return func(yield func([]columnar.Vector, error) bool) {

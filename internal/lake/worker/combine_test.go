@@ -287,7 +287,7 @@ func TestCombiningFails(t *testing.T) {
 	if _, err := r.Combine(ctx, "both", lake.Combination{Old: there, New: there, Columns: []feedmill.Column{text}, Key: []string{"a"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if path, _ := store.Path(ctx, "both"); fileExists(path) {
+	if lease, _ := store.Lease(ctx, "both"); fileExists(lease.Path) {
 		t.Error("something is left")
 	}
 }

@@ -32,8 +32,8 @@ func (f folder) Put(_ context.Context, name string, write func(io.Writer) error)
 	return os.WriteFile(filepath.Join(string(f), name), b.Bytes(), 0o600)
 }
 
-func (f folder) Path(_ context.Context, name string) (string, error) {
-	return filepath.Join(string(f), name), nil
+func (f folder) Lease(_ context.Context, name string) (feedmill.FileLease, error) {
+	return feedmill.FileLease{Path: filepath.Join(string(f), name), Release: func() {}}, nil
 }
 
 // cell is a value as the tests see it: nil for null, else a *big.Rat (integer,
