@@ -108,3 +108,13 @@ func (c Cell) Empty() bool {
 	start, end := c.Range()
 	return start == end
 }
+
+// PlainColumns is embedded by tables whose source has no units and no number formats for its
+// columns, or only one of the two.
+type PlainColumns struct{}
+
+// Units are none.
+func (PlainColumns) Units() []string { return nil }
+
+// Formats are none.
+func (PlainColumns) Formats() []string { return nil }

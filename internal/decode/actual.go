@@ -169,19 +169,3 @@ func (m mistaken) Warnings() ([]feedmill.Warning, error) {
 		Code: feedmill.WarnFormat, Count: 1, Detail: fmt.Sprintf("the data was said to be %s and is %s; it is read as what it is", m.said, m.actual),
 	}}, warnings...), err
 }
-
-// Units are those of the table, where it has any.
-func (m mistaken) Units() []string {
-	if with, ok := m.Table.(interface{ Units() []string }); ok {
-		return with.Units()
-	}
-	return nil
-}
-
-// Formats are those of the table, where it has any.
-func (m mistaken) Formats() []string {
-	if with, ok := m.Table.(interface{ Formats() []string }); ok {
-		return with.Formats()
-	}
-	return nil
-}

@@ -49,6 +49,10 @@ type Table interface {
 	// Names are what the data calls the columns, empty where it does not.
 	// They and what follows are known after Each.
 	Names() []string
+	// Units and Formats are what the data says of its columns besides: the units of their values,
+	// and their number formats. Nil is none.
+	Units() []string
+	Formats() []string
 	Rows() int64
 	// Warnings are what was noticed.
 	Warnings() ([]feedmill.Warning, error)

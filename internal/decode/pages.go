@@ -22,6 +22,7 @@ import (
 // pages there are makes no difference to the memory that is needed, but for a
 // few hundred bytes each.
 type Pages struct {
+	columnar.PlainColumns
 	each  func(*columnar.Cells) error
 	watch *watch
 	spool *input.Spool

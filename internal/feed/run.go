@@ -213,6 +213,7 @@ func (m *Mill) writeFetched(ctx context.Context, t *fetchedTable) error {
 		return m.takeTurn(ctx, m.modelling, func(ctx context.Context) error { return m.writeTyped(ctx, t.loading, t.typed) })
 	}
 	t.stage(feedmill.StageModelling)
+	t.pageOf = t.pages.PageOf
 	schema, warnings, err := t.inference.Schema(t.pages)
 	if err != nil {
 		return err

@@ -44,6 +44,10 @@ func (s *typedSource) Define([]byte) (feedmill.FeedDefinition, error) {
 	return feedmill.FeedDefinition{Name: "typed", Spec: []byte(`{}`)}, nil
 }
 
+func (s *typedSource) Check(_ context.Context, _ feedmill.ID, def feedmill.FeedDefinition) (feedmill.FeedDefinition, error) {
+	return def, nil
+}
+
 func (s *typedSource) Upstream([]byte) []feedmill.UpstreamVersion { return nil }
 
 func (s *typedSource) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (fetched feedmill.Fetched, err error) {

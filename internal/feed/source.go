@@ -18,6 +18,9 @@ type Source interface {
 	DefineStored(body []byte) (feedmill.FeedDefinition, error)
 	// DefineFeed checks the definition of one more feed of a source.
 	DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, error)
+	// Check inspects what a definition names in its workspace, and completes it by that. What
+	// is wrong is a [*feedmill.Error] with pointers into its spec.
+	Check(ctx context.Context, workspace feedmill.ID, def feedmill.FeedDefinition) (feedmill.FeedDefinition, error)
 	// Redefine changes the definition of a feed and its source: members of the
 	// patch replace the old ones. An error is as Define's. The rules stay unless the patch sets them.
 	Redefine(feed feedmill.Feed, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error)
@@ -34,21 +37,12 @@ type Source interface {
 	Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error)
 }
 
-// rooted is a source whose definitions name what there is in a workspace.
-type rooted interface {
-	// Check looks at what a definition names in a workspace, and completes it by
-	// that. What is wrong is a [*feedmill.Error] with pointers into its spec.
-	Check(ctx context.Context, workspace feedmill.ID, def feedmill.FeedDefinition) (feedmill.FeedDefinition, error)
-}
-
-// check completes a definition by what it names in a workspace, where it names
-// anything. refusal is the error that the definition was read with: one that can be
-// checked further gets the other faults.
+// check completes a definition by what it names in a workspace. refusal is the error that the
+// definition was read with: one that can be checked further gets the other faults.
 func check(ctx context.Context, s Source, workspace feedmill.ID, def feedmill.FeedDefinition, refusal error) (feedmill.FeedDefinition, error) {
-	root, ok := s.(rooted)
-	if !ok || refusal != nil && def.Spec == nil {
+	if refusal != nil && def.Spec == nil {
 		return def, refusal
 	}
-	def, err := root.Check(ctx, workspace, def)
+	def, err := s.Check(ctx, workspace, def)
 	return def, feedmill.WithFaults(refusal, err)
 }

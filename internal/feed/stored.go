@@ -14,6 +14,7 @@ import (
 // stored is a version as a table of cells, so that its values can be made those of
 // other types by the rules that hold for all data.
 type stored struct {
+	columnar.PlainColumns
 	reader  *lake.Reader
 	version *lake.Version
 }
@@ -93,7 +94,7 @@ func mustConvert(from, to []feedmill.Column) bool {
 // convert writes the rows of a version once more, with the types that columns of the
 // same ids have which somebody has fixed. It returns the columns with as many digits as the values need.
 func (m *Mill) convert(ctx context.Context, name string, v *lake.Version, columns []feedmill.Column, options model.Options, found *misfits) (lake.Version, []feedmill.Column, error) {
-	table := stored{m.Reader, v}
+	table := stored{reader: m.Reader, version: v}
 	schema, _, err := model.Infer(ctx, table, options)
 	if err != nil {
 		return lake.Version{}, nil, err

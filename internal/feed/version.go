@@ -38,6 +38,8 @@ type loading struct {
 	reading feedmill.Reading
 	// shared says that the original is another version's as well.
 	shared bool
+	// pageOf is the page of a record; nil where the data does not come in pages.
+	pageOf func(record int64) int
 	// accept takes rows that are not what is expected of them.
 	accept bool
 	// unchanged says that the version would be the one that is there.
@@ -54,9 +56,7 @@ func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warn
 		return err
 	}
 	loading := model.Loading{}
-	if p, ok := table.(interface{ PageOf(record int64) int }); ok {
-		found.pageOf = p.PageOf
-	}
+	found.pageOf = l.pageOf
 	if slices.ContainsFunc(schema.Columns, func(c feedmill.Column) bool { return c.Fixed }) {
 		loading.Misfit = found.add
 	}

@@ -197,13 +197,16 @@ func retype(t *testing.T, schema *Schema, cells *columnar.Cells, types ...column
 	for i, as := range types {
 		schema.Columns[i].Retype = as
 	}
-	if _, err := schema.Retype(t.Context(), oneBlock{cells}); err != nil {
+	if _, err := schema.Retype(t.Context(), oneBlock{cells: cells}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // oneBlock is a table of one run.
-type oneBlock struct{ cells *columnar.Cells }
+type oneBlock struct {
+	columnar.PlainColumns
+	cells *columnar.Cells
+}
 
 func (oneBlock) Blocks() int                           { return 1 }
 func (oneBlock) Names() []string                       { return nil }

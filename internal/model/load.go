@@ -18,6 +18,10 @@ type Table interface {
 	Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error
 	// Names are what the data calls the columns, known after Each.
 	Names() []string
+	// Units and Formats are the units and the number formats of the columns, known after Each
+	// where the data has any.
+	Units() []string
+	Formats() []string
 	// Warnings is what was noticed, complete after Each.
 	Warnings() ([]feedmill.Warning, error)
 	// Found is how the data is written, known after Each.
@@ -56,15 +60,11 @@ func (f *Inference) Schema(table Table) (*Schema, []feedmill.Warning, error) {
 			return nil, nil, err
 		}
 	}
-	if with, ok := table.(interface{ Formats() []string }); ok {
-		f.formats = with.Formats()
-	}
+	f.formats = table.Formats()
 	schema, more := f.Decide(table.Names(), table.Found())
-	if with, ok := table.(interface{ Units() []string }); ok {
-		for i, unit := range with.Units() {
-			if i < len(schema.Columns) {
-				schema.Columns[i].Description = unit
-			}
+	for i, unit := range table.Units() {
+		if i < len(schema.Columns) {
+			schema.Columns[i].Description = unit
 		}
 	}
 	return schema, append(warnings, more...), nil

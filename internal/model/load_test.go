@@ -15,6 +15,7 @@ import (
 
 // memoryTable is a table in memory, each of whose runs is a block.
 type memoryTable struct {
+	columnar.PlainColumns
 	names []string
 	runs  []*columnar.Cells
 	// broken is a block that cannot be read, or -1.

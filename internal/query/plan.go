@@ -29,6 +29,10 @@ type Database interface {
 	// Can reports whether the database tests a predicate exactly as this package
 	// means it. It is asked of predicates that have no parts.
 	Can(p Predicate) bool
+	// SortsNulls reports whether the database has words for where nulls are sorted.
+	SortsNulls() bool
+	// SortKey is what rows, but not groups, are sorted by where it is not Key; else it is empty.
+	SortKey(c Column) string
 }
 
 // Plan is a query divided between a database and this process.
@@ -298,13 +302,6 @@ func (s *selection) groupBy(p *Plan) string {
 	return " GROUP BY " + strings.Join(keys, ", ")
 }
 
-// sortsNulls is a database that has words for where nulls are sorted.
-type sortsNulls interface{ SortsNulls() }
-
-// sortsOtherwise is a database that sorts rows, but not groups, by something else than
-// the key that it groups by.
-type sortsOtherwise interface{ SortKey(c Column) string }
-
 // orderBy sorts by some of a query's keys.
 func (s *selection) orderBy(t *Tree, keys []Key) string {
 	if order := s.keys(t, keys); order != "" {
@@ -320,15 +317,14 @@ func (s *selection) keys(t *Tree, keys []Key) string {
 	for _, k := range keys {
 		sql := s.database.Key(k.Expression)
 		direction := direction(k)
-		if other, ok := s.database.(sortsOtherwise); ok && !t.Grouped() {
-			sql = other.SortKey(k.Column)
+		if other := s.database.SortKey(k.Column); other != "" && !t.Grouped() {
+			sql = other
 		}
 		sql = t.Bounded(k.Expression, sql)
-		_, words := s.database.(sortsNulls)
 		switch {
 		case k.Aggregate == "" && !k.Column.Nullable && sql == s.database.Column(k.Column):
 			order = append(order, sql+direction)
-		case words:
+		case s.database.SortsNulls():
 			order = append(order, sql+direction+" NULLS LAST")
 		default:
 			order = append(order, sql+" IS NULL", sql+direction)

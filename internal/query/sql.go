@@ -14,37 +14,47 @@ import (
 type Dialect interface {
 	// Placeholder stands for the bound value n, counted from 1.
 	Placeholder(n int) string
-	// Value is a value to compare a column with. Bind takes it as text and
-	// returns its placeholder.
-	Value(of Column, v Value, bind func(text string) string) string
-	// IsEmpty is the test of [IsEmpty].
-	IsEmpty(of Column, column string) string
-	// Match is a test of a text by an operator of [Match].
-	Match(op feedmill.FilterOp, column, text string, caseSensitive bool) string
-	// Aggregate makes one value of a group.
-	Aggregate(fn feedmill.Aggregate, column string) string
-}
-
-// Comparer is a dialect in which a column has values that are null to this
-// package, or an order or an equality that is not ours.
-type Comparer interface {
-	// Compare writes a comparison. Bind takes a value as text and returns its
-	// placeholder, as in [Dialect.Value].
+	// Compare compares a column with a value. Bind takes the value as text and returns its
+	// placeholder.
 	Compare(p Compare, column string, bind func(text string) string) string
 	// IsNull and NotNull test for what is null once it is read.
 	IsNull(of Column, column string) string
 	NotNull(of Column, column string) string
-}
-
-// Matcher is a dialect whose [Dialect.Match] is given another text than that of
-// the predicate, such as a pattern.
-type Matcher interface {
+	// IsEmpty is the test of [IsEmpty].
+	IsEmpty(of Column, column string) string
+	// Match is a test of a text by an operator of [Match].
+	Match(op feedmill.FilterOp, column, text string, caseSensitive bool) string
+	// MatchText is the text that Match is given, such as a pattern.
 	MatchText(m Match) string
+	// NoNUL reports whether texts never have the character NUL, and parameters may not have it
+	// either.
+	NoNUL() bool
+	// Aggregate makes one value of a group.
+	Aggregate(fn feedmill.Aggregate, column string) string
 }
 
-// NoNUL is a dialect whose texts never have the character NUL, and whose
-// parameters may not have it either.
-type NoNUL interface{ NoNUL() }
+// Standard is embedded by dialects for what they do as most databases do.
+type Standard struct{}
+
+// IsNull tests for NULL.
+func (Standard) IsNull(_ Column, column string) string { return column + " IS NULL" }
+
+// NotNull is its inverse.
+func (Standard) NotNull(_ Column, column string) string {
+	return "(" + column + " IS NULL) IS NOT TRUE"
+}
+
+// MatchText is the text of the predicate.
+func (Standard) MatchText(m Match) string { return m.Text }
+
+// NoNUL is false.
+func (Standard) NoNUL() bool { return false }
+
+// SortsNulls is false.
+func (Standard) SortsNulls() bool { return false }
+
+// SortKey is empty.
+func (Standard) SortKey(Column) string { return "" }
 
 // Writer writes parts of a tree as SQL. What all dialects have in common is here,
 // and so are the rules for nulls.
@@ -79,7 +89,7 @@ func (w *Writer) Expression(e Expression) string {
 
 // Predicate writes a test of a row.
 func (w *Writer) Predicate(p Predicate) string {
-	if _, ok := w.dialect.(NoNUL); ok {
+	if w.dialect.NoNUL() {
 		p = withoutNUL(p)
 	}
 	switch p := p.(type) {
@@ -89,16 +99,11 @@ func (w *Writer) Predicate(p Predicate) string {
 		return w.join(p, " OR ", "FALSE")
 	case Not:
 		if null, ok := p.Predicate.(IsNull); ok {
-			if d, ok := w.dialect.(Comparer); ok {
-				return d.NotNull(null.Column, w.column(null.Column))
-			}
+			return w.dialect.NotNull(null.Column, w.column(null.Column))
 		}
 		return "(" + w.Predicate(p.Predicate) + ") IS NOT TRUE"
 	case IsNull:
-		if d, ok := w.dialect.(Comparer); ok {
-			return d.IsNull(p.Column, w.column(p.Column))
-		}
-		return w.column(p.Column) + " IS NULL"
+		return w.dialect.IsNull(p.Column, w.column(p.Column))
 	case IsEmpty:
 		return w.dialect.IsEmpty(p.Column, w.column(p.Column))
 	case Compare:
@@ -106,11 +111,7 @@ func (w *Writer) Predicate(p Predicate) string {
 	case Range:
 		return "(" + w.compare(p.Column, GreaterOrEqual, p.From) + ") AND (" + w.compare(p.Column, Less, p.To) + ")"
 	case Match:
-		text := p.Text
-		if d, ok := w.dialect.(Matcher); ok {
-			text = d.MatchText(p)
-		}
-		return w.dialect.Match(p.Op, w.column(p.Column), w.Bind(text), p.CaseSensitive)
+		return w.dialect.Match(p.Op, w.column(p.Column), w.Bind(w.dialect.MatchText(p)), p.CaseSensitive)
 	}
 	panic(fmt.Sprintf("query: no SQL for %T", p))
 }
@@ -129,10 +130,7 @@ func (w *Writer) compare(c Column, comparison Comparison, v Value) string {
 			return w.Predicate(Any{})
 		}
 	}
-	if d, ok := w.dialect.(Comparer); ok {
-		return d.Compare(Compare{c, comparison, v}, w.column(c), w.Bind)
-	}
-	return w.column(c) + " " + string(comparison) + " " + w.dialect.Value(c, v, w.Bind)
+	return w.dialect.Compare(Compare{c, comparison, v}, w.column(c), w.Bind)
 }
 
 // join writes predicates with a word between them; without any it writes what

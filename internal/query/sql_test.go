@@ -13,7 +13,7 @@ import (
 )
 
 // plain is a dialect with nothing of its own.
-type plain struct{}
+type plain struct{ query.Standard }
 
 func (plain) Placeholder(n int) string { return fmt.Sprint("$", n) }
 func (plain) Value(_ query.Column, v query.Value, bind func(string) string) string {
@@ -24,6 +24,10 @@ func (plain) Value(_ query.Column, v query.Value, bind func(string) string) stri
 		return bind(query.DecimalText(v))
 	}
 	return bind(fmt.Sprint(v))
+}
+
+func (d plain) Compare(p query.Compare, column string, bind func(string) string) string {
+	return column + " " + string(p.Comparison) + " " + d.Value(p.Column, p.Value, bind)
 }
 func (plain) IsEmpty(_ query.Column, column string) string { return column + " IS EMPTY" }
 func (plain) Match(op feedmill.FilterOp, column, text string, caseSensitive bool) string {
@@ -41,7 +45,7 @@ type (
 	particular struct{ plain }
 )
 
-func (without) NoNUL() {}
+func (without) NoNUL() bool { return true }
 func (particular) Compare(p query.Compare, column string, bind func(string) string) string {
 	return fmt.Sprint("compare(", column, p.Comparison, bind(p.Value.(string)), ")")
 }

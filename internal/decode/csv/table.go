@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/layout"
 )
@@ -17,6 +18,7 @@ import (
 // The records are read by [Table.Each], as often as needed. The first time finds
 // out what the whole file is like, so the rest is known after it.
 type Table struct {
+	columnar.PlainColumns
 	Dialect Dialect
 
 	limits  *limits

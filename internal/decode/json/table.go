@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 	"github.com/feedmill/feedmill/internal/share"
@@ -31,6 +32,7 @@ import (
 // The records are read by [Table.Each], as often as needed. The first time finds
 // the columns, so they are known after it.
 type Table struct {
+	columnar.PlainColumns
 	source
 	lines bool
 	// opening is the first byte of the first value.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
@@ -27,6 +28,7 @@ const invalidXML = "invalid-xml"
 //
 // The records and the columns are known when the table is open.
 type Table struct {
+	columnar.PlainColumns
 	// remembered says that the path was found before, and not set.
 	remembered bool
 	Document

@@ -13,10 +13,15 @@ import (
 )
 
 // Dialect is the [query.Dialect] of DuckDB.
-type Dialect struct{}
+type Dialect struct{ query.Standard }
 
 // Placeholder is the parameter of a prepared statement.
 func (Dialect) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
+
+// Compare compares values of the column's type.
+func (d Dialect) Compare(p query.Compare, column string, bind func(string) string) string {
+	return column + " " + string(p.Comparison) + " " + d.Value(p.Column, p.Value, bind)
+}
 
 // Value makes a value of the column's type. Timestamps are bound as numbers,
 // which no setting of the database reads in another time zone.

@@ -131,7 +131,7 @@ func unsignedHugeKey(e query.Expression, column string) string {
 func (*Table) KeyHidesIndex(query.Column) bool { return false }
 
 // SortsNulls is true of DuckDB.
-func (*Table) SortsNulls() {}
+func (*Table) SortsNulls() bool { return true }
 
 // Can is true of everything.
 func (*Table) Can(query.Predicate) bool { return true }

@@ -17,6 +17,7 @@ import (
 
 // Table is a table of MySQL as statements select from it.
 type Table struct {
+	query.Standard
 	Schema, Name string
 	Columns      []Column
 }

@@ -16,6 +16,7 @@ import (
 
 // Table is a table of PostgreSQL as statements select from it.
 type Table struct {
+	query.Standard
 	Schema, Name string
 	// Columns are what the columns of the query are in the table.
 	Columns []Column
@@ -159,10 +160,10 @@ func isASCII(text string) bool {
 }
 
 // NoNUL is true of the texts of PostgreSQL.
-func (*Table) NoNUL() {}
+func (*Table) NoNUL() bool { return true }
 
 // SortsNulls is true of PostgreSQL.
-func (*Table) SortsNulls() {}
+func (*Table) SortsNulls() bool { return true }
 
 // Placeholder is the parameter of a prepared statement.
 func (*Table) Placeholder(n int) string { return "$" + strconv.Itoa(n) }

@@ -32,6 +32,7 @@ const (
 
 // Table is a table of SQLite as statements select from it.
 type Table struct {
+	query.Standard
 	Name    string
 	Columns []Column
 	// UTF16 says that texts are not UTF-8 in the file.
@@ -139,7 +140,12 @@ func (t *Table) Can(p query.Predicate) bool {
 }
 
 // SortsNulls is true of SQLite.
-func (*Table) SortsNulls() {}
+func (*Table) SortsNulls() bool { return true }
+
+// Compare compares values of the column's type.
+func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
+	return column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
+}
 
 // Placeholder is a numbered parameter.
 func (*Table) Placeholder(n int) string { return "?" + strconv.Itoa(n) }

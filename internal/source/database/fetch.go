@@ -61,10 +61,11 @@ func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetch
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
+	_, isAPI := s.api(of.Connector)
 	var fetched feedmill.Fetched
 	run := func(ctx context.Context, sink feedmill.FetchSink) error {
 		return s.withService(ctx, of, f, func(db Database) error {
-			fetched, err = d.fetch(ctx, db, s.Feeds, f, sink, before, origin)
+			fetched, err = d.fetch(ctx, db, isAPI, s.Feeds, f, sink, before, origin)
 			return err
 		})
 	}
@@ -90,13 +91,9 @@ func (c counting) Rows(ctx context.Context, run []columnar.Vector) error {
 	return c.FetchSink.Rows(ctx, run)
 }
 
-// requester is a database that tells of the requests that it makes.
-type requester interface{ TellsRequests() }
-
-// fetch reads what the query asks for, and tells of it.
-func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feedmill.Fetch, sink feedmill.FetchSink, before position, origin string) (fetched feedmill.Fetched, err error) {
+// fetch reads what the query asks for, and traces it unless the database traces its requests itself.
+func (d *definition) fetch(ctx context.Context, db Database, asksItself bool, feeds Feeds, f feedmill.Fetch, sink feedmill.FetchSink, before position, origin string) (fetched feedmill.Fetched, err error) {
 	began := time.Now()
-	_, asksItself := db.(requester)
 	traced := feedmill.TracedRequest{Method: "SQL", URL: d.service + "/" + d.view, At: now(), Page: 1, Attempt: max(f.Attempt, 1)}
 	defer func() {
 		traced.DurationMS = float64(time.Since(began).Microseconds()) / 1000

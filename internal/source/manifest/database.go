@@ -19,9 +19,6 @@ type api struct {
 	services *Services
 }
 
-// TellsRequests says that the requests are told of as they are made.
-func (a *api) TellsRequests() {}
-
 func (a *api) Close() error { return nil }
 
 // Ping fetches a record of the first view.
