@@ -128,6 +128,7 @@ var attacks = []struct {
 		}
 	}},
 	{"strangers that send large forms", func(_ context.Context, a *attacker) {
+		chunk := "100000\r\n" + strings.Repeat("k=v&", 1<<18) + "\r\n"
 		var all sync.WaitGroup
 		for _, head := range []string{
 			"POST /ui/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -139,7 +140,7 @@ var attacks = []struct {
 					defer conn.Close()
 					var err error
 					for range 10 { // of a mebibyte, as long as the server takes them
-						if _, err = fmt.Fprintf(conn, "100000\r\n%s\r\n", strings.Repeat("k=v&", 1<<18)); err != nil {
+						if _, err = io.WriteString(conn, chunk); err != nil {
 							break
 						}
 					}

@@ -88,6 +88,13 @@ func fillToFloor(t *testing.T, setting string, floor int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		eventually(t, "the refresh of the "+what+" feed ends", func() bool {
+			feed, err = c.DataFeed(t.Context(), feed.ID)
+			return err != nil || feed.LastError != nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if feed.LastError == nil || feed.LastError.Type != "/problems/no-room" || strings.Contains(feed.LastError.Detail, "minFreeDisk") != (floor > 0) {
 			t.Errorf("the refresh of the %s feed ended with %+v", what, feed.LastError)
 		}
