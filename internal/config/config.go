@@ -13,9 +13,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,32 +75,34 @@ type Setting struct {
 	// Default is the text of the default.
 	Default string
 	field   func(*Config) any
+	// check fails where the value is wrong, alone or beside others; nil takes every value.
+	check func(*Config) error
 }
 
 // Settings is the table of settings.
 var Settings = []Setting{
-	{Name: "listen", Default: "127.0.0.1:8080", Help: "address to listen on", field: func(c *Config) any { return &c.Listen }},
-	{Name: "data", Default: "./feedmill-data", Help: "folder for records, data files and the vault's key", field: func(c *Config) any { return &c.Data }},
-	{Name: "tlsCert", Help: "PEM file with the server's certificate and its intermediates; read again when it changes", field: func(c *Config) any { return &c.TLSCert }},
+	{Name: "listen", Default: "127.0.0.1:8080", Help: "address to listen on", field: func(c *Config) any { return &c.Listen }, check: checkListen},
+	{Name: "data", Default: "./feedmill-data", Help: "folder for records, data files and the vault's key", field: func(c *Config) any { return &c.Data }, check: checkData},
+	{Name: "tlsCert", Help: "PEM file with the server's certificate and its intermediates; read again when it changes", field: func(c *Config) any { return &c.TLSCert }, check: checkTLS},
 	{Name: "tlsKey", Help: "PEM file with the key of that certificate", field: func(c *Config) any { return &c.TLSKey }},
-	{Name: "databaseUrl", Secret: true, Help: "postgres://… keeps the records in PostgreSQL instead of the data folder", field: func(c *Config) any { return &c.DatabaseURL }},
-	{Name: "vaultKey", Secret: true, Help: "key that seals secrets at rest, 32 characters or more; default: a file in the data folder", field: func(c *Config) any { return &c.VaultKey }},
-	{Name: "bootstrapKey", Secret: true, Help: "first admin key, 24 characters or more; default: one is made and printed once", field: func(c *Config) any { return &c.BootstrapKey }},
-	{Name: "logLevel", Default: "info", Help: "debug, info, warn or error", field: func(c *Config) any { return &c.LogLevel }},
-	{Name: "logFormat", Default: "text", Help: "text or json", field: func(c *Config) any { return &c.LogFormat }},
+	{Name: "databaseUrl", Secret: true, Help: "postgres://… keeps the records in PostgreSQL instead of the data folder", field: func(c *Config) any { return &c.DatabaseURL }, check: checkDatabase},
+	{Name: "vaultKey", Secret: true, Help: "key that seals secrets at rest, 32 characters or more; default: a file in the data folder", field: func(c *Config) any { return &c.VaultKey }, check: checkVaultKey},
+	{Name: "bootstrapKey", Secret: true, Help: "first admin key, 24 characters or more; default: one is made and printed once", field: func(c *Config) any { return &c.BootstrapKey }, check: checkBootstrapKey},
+	{Name: "logLevel", Default: "info", Help: "debug, info, warn or error", field: func(c *Config) any { return &c.LogLevel }, check: checkLogLevel},
+	{Name: "logFormat", Default: "text", Help: "text or json", field: func(c *Config) any { return &c.LogFormat }, check: checkLogFormat},
 	{Name: "egressAllow", Help: "address prefixes and hosts that outgoing requests may reach although they are not public, separated by commas", field: func(c *Config) any { return &c.EgressAllow }},
 	{Name: "egressProxy", Secret: true, Help: "forward proxy for outgoing requests, http://[user:password@]host:port", field: func(c *Config) any { return &c.EgressProxy }},
-	{Name: "oidcIssuer", Help: "OIDC issuer whose JWTs are accepted", field: func(c *Config) any { return &c.OIDCIssuer }},
+	{Name: "oidcIssuer", Help: "OIDC issuer whose JWTs are accepted", field: func(c *Config) any { return &c.OIDCIssuer }, check: checkIssuer},
 	{Name: "oidcAudience", Help: "audience that those JWTs must name", field: func(c *Config) any { return &c.OIDCAudience }},
-	{Name: "oidcClientId", Help: "client that is registered at the issuer, with which people sign in to the pages", field: func(c *Config) any { return &c.OIDCClientID }},
+	{Name: "oidcClientId", Help: "client that is registered at the issuer, with which people sign in to the pages", field: func(c *Config) any { return &c.OIDCClientID }, check: checkClientID},
 	{Name: "oidcClientSecret", Secret: true, Help: "secret of that client", field: func(c *Config) any { return &c.OIDCSecret }},
 	{Name: "corsOrigins", Help: "origins whose pages may call the API, separated by commas; none by default", field: func(c *Config) any { return &c.CORSOrigins }},
 	{Name: "rateLimit", Default: "0", Help: "requests a second for each credential; 0 means no limit", field: func(c *Config) any { return &c.RateLimit }},
 	{Name: "rateBurst", Default: "0", Help: "requests that a credential may make at once; by default those of one second", field: func(c *Config) any { return &c.RateBurst }},
-	{Name: "tracesEndpoint", Help: "OTLP/HTTP endpoint for traces, such as http://127.0.0.1:4318", field: func(c *Config) any { return &c.TracesEndpoint }},
-	{Name: "publicUrl", Help: "what links to feeds begin with, such as https://feeds.example.com; by default the address that a client has reached", field: func(c *Config) any { return &c.PublicURL }},
-	{Name: "retrySchedule", Default: "5s,5m,30m,2h,5h,10h,14h,20h,24h", Help: "waits before each further attempt of a delivery, separated by commas", field: func(c *Config) any { return &c.RetrySchedule }},
-	{Name: "eventRetention", Default: "30d", Help: "how long events and their delivery log are kept", field: func(c *Config) any { return &c.EventRetention }},
+	{Name: "tracesEndpoint", Help: "OTLP/HTTP endpoint for traces, such as http://127.0.0.1:4318", field: func(c *Config) any { return &c.TracesEndpoint }, check: checkTraces},
+	{Name: "publicUrl", Help: "what links to feeds begin with, such as https://feeds.example.com; by default the address that a client has reached", field: func(c *Config) any { return &c.PublicURL }, check: checkPublicURL},
+	{Name: "retrySchedule", Default: "5s,5m,30m,2h,5h,10h,14h,20h,24h", Help: "waits before each further attempt of a delivery, separated by commas", field: func(c *Config) any { return &c.RetrySchedule }, check: checkRetries},
+	{Name: "eventRetention", Default: "30d", Help: "how long events and their delivery log are kept", field: func(c *Config) any { return &c.EventRetention }, check: checkRetention},
 	{Name: "eventFamilies", Help: "event families to turn on that are not available by default, such as goal.*, separated by commas", field: func(c *Config) any { return &c.EventFamilies }},
 	{Name: "eventTypes", Help: "event types of your own, separated by commas; in the file also with description and schema", field: func(c *Config) any { return &c.EventTypes }},
 	{Name: "enforceSchemas", Default: "false", Help: "refuse events whose data does not fit the JSON Schema of their type", field: func(c *Config) any { return &c.EnforceSchemas }},
@@ -112,10 +111,10 @@ var Settings = []Setting{
 	{Name: "maxStoredBytes", Default: "0", Help: "how many bytes the feeds of a workspace may take on disk, such as 50GiB; 0 means any number", field: func(c *Config) any { return &c.MaxStoredBytes }},
 	{Name: "minFreeDisk", Default: "256MiB", Help: "how much of the disk stays free: below it uploads are refused and deliveries go on", field: func(c *Config) any { return &c.MinFreeDisk }},
 	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s sets no limit but the 15m in which any answer must begin", field: func(c *Config) any { return &c.QueryTimeout }},
-	{Name: "databaseDirs", Help: "folders of SQLite and DuckDB files that connections may read, separated by commas; none by default", field: func(c *Config) any { return &c.DatabaseDirs }},
+	{Name: "databaseDirs", Help: "folders of SQLite and DuckDB files that connections may read, separated by commas; none by default", field: func(c *Config) any { return &c.DatabaseDirs }, check: checkFolders},
 	{Name: "servicesDir", Help: "folder of service manifests (*.yaml) besides those that come with the program; read again when it changes", field: func(c *Config) any { return &c.ServicesDir }},
-	{Name: "serviceClients", Secret: true, Help: "clients registered at the providers of services that people connect, as service=id:secret, separated by commas", field: func(c *Config) any { return &c.ServiceClients }},
-	{Name: "connectRedirects", Help: "origins that people may be sent to after they have connected a service, such as https://app.example.com, separated by commas", field: func(c *Config) any { return &c.ConnectRedirects }},
+	{Name: "serviceClients", Secret: true, Help: "clients registered at the providers of services that people connect, as service=id:secret, separated by commas", field: func(c *Config) any { return &c.ServiceClients }, check: checkClients},
+	{Name: "connectRedirects", Help: "origins that people may be sent to after they have connected a service, such as https://app.example.com, separated by commas", field: func(c *Config) any { return &c.ConnectRedirects }, check: checkRedirects},
 }
 
 // Env is the setting's name in the environment.
@@ -268,73 +267,6 @@ func splitList(text string) (items []string) {
 func (c *Config) Wrong(name string, err error) error {
 	return fmt.Errorf("%s: %s: %w", c.origin[name], name, err)
 }
-
-func (c *Config) validate() error {
-	var errs []error
-	fail := func(name, format string, args ...any) {
-		errs = append(errs, c.Wrong(name, fmt.Errorf(format, args...)))
-	}
-	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
-		fail("listen", "write it as host:port, such as 127.0.0.1:8080")
-	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		fail("listen", "the port must be a number from 0 to 65535")
-	}
-	if c.Data == "" {
-		fail("data", "name a folder")
-	}
-	if c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
-		fail("databaseUrl", "it must begin with postgres://")
-	}
-	if c.VaultKey != "" && len(c.VaultKey) < 32 {
-		fail("vaultKey", "it must have at least 32 characters; 'openssl rand -base64 32' makes a good one")
-	}
-	if c.BootstrapKey != "" && (len(c.BootstrapKey) < feedmill.MinBootstrapKeyLen || strings.ContainsFunc(c.BootstrapKey, notVisible)) {
-		fail("bootstrapKey", "it must have at least %d characters, all of them visible ASCII", feedmill.MinBootstrapKeyLen)
-	}
-	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
-		fail("logLevel", "it must be debug, info, warn or error")
-	}
-	if !slices.Contains([]string{"text", "json"}, c.LogFormat) {
-		fail("logFormat", "it must be text or json")
-	}
-	if (c.TLSCert == "") != (c.TLSKey == "") {
-		fail("tlsCert", "set tlsCert and tlsKey together")
-	}
-	if (c.OIDCIssuer == "") != (c.OIDCAudience == "") {
-		fail("oidcIssuer", "set oidcIssuer and oidcAudience together")
-	}
-	if (c.OIDCClientID == "") != (c.OIDCSecret == "") || c.OIDCClientID != "" && c.OIDCIssuer == "" {
-		fail("oidcClientId", "set oidcClientId and oidcClientSecret together, and oidcIssuer with them")
-	}
-	if u, err := url.Parse(c.TracesEndpoint); c.TracesEndpoint != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
-		fail("tracesEndpoint", "write it as http://host:4318")
-	}
-	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
-		fail("publicUrl", "write it as https://feeds.example.com")
-	}
-	for _, folder := range c.DatabaseDirs {
-		if !filepath.IsAbs(folder) {
-			fail("databaseDirs", "write whole paths, beginning with a slash")
-		}
-	}
-	if _, err := c.Clients(); err != nil {
-		fail("serviceClients", "%w", err)
-	}
-	for _, origin := range c.ConnectRedirects {
-		if u, err := url.Parse(origin); err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-			fail("connectRedirects", "write origins, such as https://app.example.com, without a path")
-		}
-	}
-	if c.EventRetention < 24*time.Hour {
-		fail("eventRetention", "keep events for at least 1d")
-	}
-	if len(c.RetrySchedule) > 50 {
-		fail("retrySchedule", "it may have at most 50 waits")
-	}
-	return errors.Join(errs...)
-}
-
-func notVisible(r rune) bool { return r <= ' ' || r > '~' }
 
 // Print writes the effective configuration as a configuration file, each line
 // with where its value came from, secrets masked.

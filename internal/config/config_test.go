@@ -68,6 +68,16 @@ func TestWrongSettings(t *testing.T) {
 		{"boolean", "enforceSchemas: maybe\n", nil, nil, "true or false"},
 		{"event type", "eventTypes:\n  - nme: order.paid\n", nil, nil, "feedmill.yaml:2: eventTypes: write a name"},
 		{"traces", "", []string{"FEEDMILL_TRACES_ENDPOINT=127.0.0.1:4318"}, nil, "http://host:4318"},
+		{"no folder", "", nil, map[string]string{"data": ""}, "flag --data: data: name a folder"},
+		{"half of TLS", "", []string{"FEEDMILL_TLS_KEY=key.pem"}, nil, "tlsCert and tlsKey together"},
+		{"format of the log", "", []string{"FEEDMILL_LOG_FORMAT=xml"}, nil, "logFormat: it must be text or json"},
+		{"public URL with a query", "", []string{"FEEDMILL_PUBLIC_URL=https://a.example?x=1"}, nil, "publicUrl: write it as"},
+		{"public URL without a scheme", "", []string{"FEEDMILL_PUBLIC_URL=a.example"}, nil, "publicUrl: write it as"},
+		{"too many waits", "", []string{"FEEDMILL_RETRY_SCHEDULE=" + strings.Repeat("1s,", 51)}, nil, "retrySchedule: it may have at most 50 waits"},
+		{"relative folder", "", []string{"FEEDMILL_DATABASE_DIRS=/a,b"}, nil, "databaseDirs: write whole paths"},
+		{"client without a secret", "", []string{"FEEDMILL_SERVICE_CLIENTS=hubspot=id"}, nil, "serviceClients: write each as"},
+		{"redirect with a path", "", []string{"FEEDMILL_CONNECT_REDIRECTS=https://a.example,https://b.example/x"}, nil, "connectRedirects: write origins"},
+		{"two faults", "", []string{"FEEDMILL_LOG_LEVEL=loud", "FEEDMILL_LOG_FORMAT=xml"}, nil, "warn or error\nenvironment FEEDMILL_LOG_FORMAT"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := ""

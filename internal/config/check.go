@@ -1,0 +1,101 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// validate checks every setting by its row in the table.
+func (c *Config) validate() error {
+	var errs []error
+	for _, s := range Settings {
+		if s.check == nil {
+			continue
+		}
+		if err := s.check(c); err != nil {
+			errs = append(errs, c.Wrong(s.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// refuse is a check that fails where wrong reports true.
+func refuse(detail string, wrong func(*Config) bool) func(*Config) error {
+	return func(c *Config) error {
+		if wrong(c) {
+			return errors.New(detail)
+		}
+		return nil
+	}
+}
+
+func checkListen(c *Config) error {
+	_, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return errors.New("write it as host:port, such as 127.0.0.1:8080")
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return errors.New("the port must be a number from 0 to 65535")
+	}
+	return nil
+}
+
+func checkClients(c *Config) error {
+	_, err := c.Clients()
+	return err
+}
+
+var (
+	checkData     = refuse("name a folder", func(c *Config) bool { return c.Data == "" })
+	checkTLS      = refuse("set tlsCert and tlsKey together", func(c *Config) bool { return (c.TLSCert == "") != (c.TLSKey == "") })
+	checkDatabase = refuse("it must begin with postgres://", func(c *Config) bool {
+		return c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://")
+	})
+	checkVaultKey = refuse("it must have at least 32 characters; 'openssl rand -base64 32' makes a good one",
+		func(c *Config) bool { return c.VaultKey != "" && len(c.VaultKey) < 32 })
+	checkBootstrapKey = refuse(fmt.Sprintf("it must have at least %d characters, all of them visible ASCII", feedmill.MinBootstrapKeyLen), func(c *Config) bool {
+		return c.BootstrapKey != "" && (len(c.BootstrapKey) < feedmill.MinBootstrapKeyLen || strings.ContainsFunc(c.BootstrapKey, notVisible))
+	})
+	checkLogLevel  = refuse("it must be debug, info, warn or error", func(c *Config) bool { return !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) })
+	checkLogFormat = refuse("it must be text or json", func(c *Config) bool { return !slices.Contains([]string{"text", "json"}, c.LogFormat) })
+	checkIssuer    = refuse("set oidcIssuer and oidcAudience together", func(c *Config) bool { return (c.OIDCIssuer == "") != (c.OIDCAudience == "") })
+	checkClientID  = refuse("set oidcClientId and oidcClientSecret together, and oidcIssuer with them", func(c *Config) bool {
+		return (c.OIDCClientID == "") != (c.OIDCSecret == "") || c.OIDCClientID != "" && c.OIDCIssuer == ""
+	})
+	checkTraces    = refuse("write it as http://host:4318", func(c *Config) bool { return c.TracesEndpoint != "" && webURL(c.TracesEndpoint) == nil })
+	checkPublicURL = refuse("write it as https://feeds.example.com", func(c *Config) bool {
+		u := webURL(c.PublicURL)
+		return c.PublicURL != "" && (u == nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil)
+	})
+	checkRetries   = refuse("it may have at most 50 waits", func(c *Config) bool { return len(c.RetrySchedule) > 50 })
+	checkRetention = refuse("keep events for at least 1d", func(c *Config) bool { return c.EventRetention < 24*time.Hour })
+	checkFolders   = refuse("write whole paths, beginning with a slash", func(c *Config) bool {
+		return slices.ContainsFunc(c.DatabaseDirs, func(folder string) bool { return !filepath.IsAbs(folder) })
+	})
+	checkRedirects = refuse("write origins, such as https://app.example.com, without a path", func(c *Config) bool {
+		return slices.ContainsFunc(c.ConnectRedirects, func(origin string) bool {
+			u := webURL(origin)
+			return u == nil || u.Scheme+"://"+u.Host != origin
+		})
+	})
+)
+
+// webURL is an http or https URL with a host, or nil.
+func webURL(text string) *url.URL {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil
+	}
+	return u
+}
+
+func notVisible(r rune) bool { return r <= ' ' || r > '~' }
