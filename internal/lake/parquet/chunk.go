@@ -74,6 +74,9 @@ type encoder struct {
 	page    []byte
 	header  thrift
 	zstd    *zstd.Encoder
+	// zstdTexts is for texts without a dictionary. Those without repetitions, such as identifiers,
+	// shrink by the frequencies of their characters; what is bit-packed does not.
+	zstdTexts *zstd.Encoder
 	// worked is how many bytes and values were worked on since others had a turn.
 	worked int
 	long   share.Long
@@ -90,14 +93,14 @@ func (e *encoder) step(n int) {
 	}
 }
 
-// newEncoder returns an encoder. Texts without repetitions, such as numbers and identifiers,
-// shrink by the frequencies of their characters, which the fastest level would not try.
 func newEncoder() (*encoder, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
+	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1 << 20), zstd.WithEncoderCRC(false)}
+	packed, err := zstd.NewWriter(nil, options...)
 	if err != nil {
 		return nil, err
 	}
-	return &encoder{zstd: z}, nil
+	texts, err := zstd.NewWriter(nil, append(options, zstd.WithAllLitEntropyCompression(true))...)
+	return &encoder{zstd: packed, zstdTexts: texts}, err
 }
 
 // chunk appends column c of the pieces to dst. abandon says that a dictionary
@@ -201,10 +204,13 @@ func (e *encoder) appendPage(dst []byte, out *chunk, body []byte, special func(*
 	at := len(dst)
 	dst = append(dst, make([]byte, room)...)
 	e.step(len(body))
-	if out.codec == codecZstd {
-		dst = e.zstd.EncodeAll(body, dst)
-	} else {
+	switch {
+	case out.codec != codecZstd:
 		dst = append(dst, body...)
+	case out.encoding == encodingDeltaLength:
+		dst = e.zstdTexts.EncodeAll(body, dst)
+	default:
+		dst = e.zstd.EncodeAll(body, dst)
 	}
 	size := len(dst) - at - room
 
