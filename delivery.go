@@ -54,6 +54,32 @@ type Delivery struct {
 	EndedAt   time.Time
 }
 
+// Why deliveries are discarded with their subscription.
+const (
+	DiscardedDisabled = "the subscription is disabled"
+	DiscardedDeleted  = "the subscription is deleted"
+)
+
+// Retry makes a delivery pending and due at now, with more attempts allowed than it has
+// made. ended is why its subscription gets no more deliveries, empty if it does.
+func (d *Delivery) Retry(ended string, attempts int, now time.Time) error {
+	switch {
+	case ended == DiscardedDeleted:
+		return NotRetryable("The subscription of this delivery is deleted. Create a new subscription and replay the event to it.")
+	case ended != "":
+		return NotRetryable("The subscription of this delivery is disabled. Set its state to active, then retry.")
+	case d.State == DeliveryPending:
+		return NotRetryable("This delivery is already pending. Its next attempt starts as soon as possible.")
+	}
+	d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = DeliveryPending, "", d.Attempts+attempts, now, time.Time{}
+	return nil
+}
+
+// NotRetryable is the refusal of a retry.
+func NotRetryable(detail string) *Error {
+	return &Error{Kind: ErrConflict, Type: "not-retryable", Detail: detail}
+}
+
 // DiscardStep is how many open deliveries are discarded in the transaction that
 // ends a subscription; the rest follows in steps.
 const DiscardStep = 1000

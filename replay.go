@@ -96,11 +96,68 @@ func (r Replay) First() ID {
 	return FirstID(PrefixDelivery, r.Since)
 }
 
-// Share is how many deliveries one step may make, of at most limit, and how long
-// the next one has to wait after so many.
-func (r Replay) Share(limit int) (most int, pause func(made int) time.Duration) {
-	if r.Rate == 0 {
-		return limit, func(int) time.Duration { return 0 }
+// What a step of a replay may look at.
+const (
+	// ReplayCountSteps is how many times more a step counts than it makes.
+	ReplayCountSteps = 8
+	// ReplayScanSteps is how many times more events a step scans than it finds.
+	ReplayScanSteps = 4
+	// promisedPause is how long a replay waits for deliveries that are promised.
+	promisedPause = time.Second
+)
+
+// ReplayPart is how far a step of a replay came.
+type ReplayPart struct {
+	// Reached is the last record that was scanned. End reports that there are no more.
+	Reached ID
+	End     bool
+	// Blocked reports that the next record waits for promised deliveries: whether they
+	// are missing is not known yet.
+	Blocked bool
+}
+
+// Count adds a part in which some records were found. Once all is counted, the replay is running, or done if it
+// makes nothing.
+func (r Replay) Count(found int, p ReplayPart, now time.Time) Replay {
+	r.Total, r.Counted = r.Total+found, p.Reached
+	if p.End || p.Blocked { // what is promised is not missing
+		r.Counted, r.State = "", ReplayRunning
+		if r.DryRun {
+			r.State, r.EndedAt = ReplayDone, now.UTC().Truncate(time.Millisecond)
+		}
 	}
-	return min(limit, max(r.Rate/5, 1)), func(made int) time.Duration { return time.Duration(made) * time.Second / time.Duration(r.Rate) }
+	return r
+}
+
+// SetState sets the state of a stored replay from what is stored of it.
+func (r *Replay) SetState(cancelled, counting bool) {
+	switch {
+	case cancelled:
+		r.State = ReplayCancelled
+	case !r.EndedAt.IsZero():
+		r.State = ReplayDone
+	case counting:
+		r.State = ReplayCounting
+	default:
+		r.State = ReplayRunning
+	}
+}
+
+// Share is how many deliveries one step may make, of at most limit.
+func (r Replay) Share(limit int) int {
+	if r.Rate == 0 {
+		return limit
+	}
+	return min(limit, max(r.Rate/5, 1))
+}
+
+// Pause is how long the next step waits after a part in which some records were found.
+func (r Replay) Pause(found int, p ReplayPart) (pause time.Duration) {
+	if r.Rate > 0 {
+		pause = time.Duration(found) * time.Second / time.Duration(r.Rate)
+	}
+	if p.Blocked {
+		pause = max(pause, promisedPause)
+	}
+	return pause
 }

@@ -49,9 +49,43 @@ func TestReplayShare(t *testing.T) {
 		{100, 500, 20, 100 * time.Millisecond},
 		{100_000, 500, 500, 100 * time.Microsecond},
 	} {
-		most, pause := Replay{Rate: test.rate}.Share(test.limit)
-		if most != test.most || pause(10) != test.pause {
-			t.Errorf("at %d a second: %d of %d and then %v, want %d and %v", test.rate, most, test.limit, pause(10), test.most, test.pause)
+		r := Replay{Rate: test.rate}
+		most, pause, blocked := r.Share(test.limit), r.Pause(10, ReplayPart{}), r.Pause(10, ReplayPart{Blocked: true})
+		if most != test.most || pause != test.pause || blocked != max(test.pause, time.Second) {
+			t.Errorf("at %d a second: %d of %d and then %v, or %v for what is promised; want %d and %v", test.rate, most, test.limit, pause, blocked, test.most, test.pause)
 		}
+	}
+}
+
+func TestReplayCount(t *testing.T) {
+	now := time.Date(2026, 11, 15, 12, 0, 0, 1, time.UTC)
+	counting := Replay{State: ReplayCounting, Total: 5, Counted: "dlv_1"}
+	for name, c := range map[string]struct {
+		dry  bool
+		part ReplayPart
+		want Replay
+	}{
+		"more to count": {false, ReplayPart{Reached: "dlv_9"}, Replay{State: ReplayCounting, Total: 8, Counted: "dlv_9"}},
+		"the end":       {false, ReplayPart{Reached: "dlv_9", End: true}, Replay{State: ReplayRunning, Total: 8}},
+		"promised":      {false, ReplayPart{Reached: "dlv_9", Blocked: true}, Replay{State: ReplayRunning, Total: 8}},
+		"only counted":  {true, ReplayPart{End: true}, Replay{State: ReplayDone, Total: 8, DryRun: true, EndedAt: now.Truncate(time.Millisecond)}},
+	} {
+		r := counting
+		r.DryRun = c.dry
+		if got := r.Count(3, c.part, now); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	for want, r := range map[ReplayState]Replay{ReplayDone: {EndedAt: now}, ReplayRunning: {}} {
+		if r.SetState(false, false); r.State != want {
+			t.Errorf("the state is %s, want %s", r.State, want)
+		}
+		if r.SetState(true, true); r.State != ReplayCancelled {
+			t.Errorf("a cancelled replay is %s", r.State)
+		}
+	}
+	r := Replay{}
+	if r.SetState(false, true); r.State != ReplayCounting {
+		t.Errorf("a replay that counts is %s", r.State)
 	}
 }

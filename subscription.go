@@ -241,6 +241,17 @@ const (
 	ListenerShutdown ListenerEnded = "shutdown" // of the service: connect again
 )
 
+// EndedReason is why a subscription gets no more deliveries, empty if it does.
+func (s Subscription) EndedReason() string {
+	switch {
+	case !s.DeletedAt.IsZero():
+		return DiscardedDeleted
+	case s.State == SubscriptionDisabled:
+		return DiscardedDisabled
+	}
+	return ""
+}
+
 // Listening reports whether the subscription is a listener.
 func (s Subscription) Listening() bool { return !s.ListenUntil.IsZero() }
 

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/feedmill/feedmill"
@@ -92,16 +91,12 @@ func (s *Server) retryDelivery(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	conflict := &feedmill.Error{
-		Kind: feedmill.ErrConflict, Type: "not-retryable",
-		Detail: "Only a delivery that has ended or waits for a retry can be retried, and only while its subscription is there and not disabled.",
-	}
 	if s.Dispatcher.InFlight(id) {
 		// One of another workspace is not there, in flight or not.
 		if _, err := s.Store.Delivery(c.ctx(), c.who.Workspace, id); err != nil {
 			return answer{}, err
 		}
-		return answer{}, conflict
+		return answer{}, feedmill.NotRetryable("An attempt of this delivery is in flight. Wait for its result.")
 	}
 	render := func(d feedmill.Delivery) answer {
 		return jsonAnswer(http.StatusAccepted, resource{resourceMeta{deliveryURL(id)}, s.viewDelivery(d)})
@@ -110,9 +105,6 @@ func (s *Server) retryDelivery(c *call) (answer, error) {
 		return c.keepOrFail(func() answer { return render(d) })
 	}
 	due, err := s.Store.RetryDelivery(c.ctx(), c.who.Workspace, id, s.RetrySchedule.Attempts(), now(), keep)
-	if errors.Is(err, feedmill.ErrConflict) {
-		return answer{}, conflict
-	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -195,10 +195,11 @@ func TestRetryDelivery(t *testing.T) {
 		id     feedmill.ID
 		status int
 		kind   string
-	}{{id, 409, "not-retryable"}, {inFlight, 409, "not-retryable"}, {elsewhere, 404, "not-found"}} {
+		why    string
+	}{{id, 409, "not-retryable", "already pending"}, {inFlight, 409, "not-retryable", "in flight"}, {elsewhere, 404, "not-found", ""}} {
 		a := w.do(t, "POST", "/events/deliveries/"+string(c.id)+"/retry", "")
-		if p := readProblem(t, a); a.Code != c.status || p.Type != "/problems/"+c.kind {
-			t.Errorf("answered %d: %s, want %d %s", a.Code, a.Body, c.status, c.kind)
+		if p := readProblem(t, a); a.Code != c.status || p.Type != "/problems/"+c.kind || !strings.Contains(p.Detail, c.why) {
+			t.Errorf("answered %d: %s, want %d %s because %q", a.Code, a.Body, c.status, c.kind, c.why)
 		}
 	}
 }

@@ -51,9 +51,9 @@ func (t *Target) ordered() bool { return t != nil && t.Settings.Ordered }
 
 func (t *Target) endedReason() string {
 	if t.deleted {
-		return "the subscription is deleted"
+		return feedmill.DiscardedDeleted
 	}
-	return "the subscription is disabled"
+	return feedmill.DiscardedDisabled
 }
 
 // succeeded is the subscription after a delivery succeeded.

@@ -185,7 +185,7 @@ func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now ti
 			fresh.last = d.ID
 		}
 		if m.disabled {
-			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
+			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, feedmill.DiscardedDisabled, d.CreatedAt
 			a.discarded = append(a.discarded, d)
 			continue
 		}

@@ -45,9 +45,3 @@ func (db *DB) HoldOpen(ctx context.Context, subscription feedmill.ID, limit int)
 	})
 	return held, err
 }
-
-// Why deliveries were discarded.
-const (
-	reasonDisabled = "the subscription is disabled"
-	reasonDeleted  = "the subscription is deleted"
-)

@@ -325,10 +325,10 @@ func (s *fanoutStep) makeDeliveries(b *pgx.Batch, f *fanout, before int) {
 		d.Seq = s.seqs.seq(before + i)
 		switch {
 		case l.deleted:
-			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDeleted, d.CreatedAt
+			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, feedmill.DiscardedDeleted, d.CreatedAt
 			deleted = append(deleted, d)
 		case l.disabled:
-			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
+			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, feedmill.DiscardedDisabled, d.CreatedAt
 			disabled = append(disabled, d)
 		default:
 			open, ordered = append(open, d), append(ordered, l.ordered)

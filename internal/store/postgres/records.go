@@ -87,6 +87,6 @@ func (t recordTx) KeepResponse(ctx context.Context, response *feedmill.Idempoten
 }
 
 func (t recordTx) DiscardDisabled(ctx context.Context, s feedmill.Subscription) error {
-	_, err := t.tx.discardOpen(ctx, s.ID, reasonDisabled, s.UpdatedAt, feedmill.DiscardStep)
+	_, err := t.tx.discardOpen(ctx, s.ID, feedmill.DiscardedDisabled, s.UpdatedAt, feedmill.DiscardStep)
 	return err
 }

@@ -59,16 +59,10 @@ func scanReplay(row record.Row) (r storedReplay, err error) {
 			r.Bound = min(r.Bound, feedmill.FirstID(feedmill.PrefixDelivery, r.Until))
 		}
 	}
-	switch {
-	case cancelled:
-		r.State = feedmill.ReplayCancelled
-	case done != nil:
-		r.State = feedmill.ReplayDone
-	case counting != nil:
-		r.State, r.Counted = feedmill.ReplayCounting, *counting
-	default:
-		r.State = feedmill.ReplayRunning
+	if counting != nil {
+		r.Counted = *counting
 	}
+	r.SetState(cancelled, counting != nil)
 	return r, translate(err)
 }
 
@@ -131,21 +125,16 @@ func (t tx) stepReplay(ctx context.Context, r storedReplay, now time.Time, maxAt
 	if err != nil {
 		return err
 	}
-	if reason := endedReason(sub); reason != "" {
+	if reason := sub.EndedReason(); reason != "" {
 		_, err := t.exec(ctx, `UPDATE replays SET done_at = $1, cancelled = true, reason = $2 WHERE id = $3`, now, reason, r.ID)
 		return err
 	}
 	if r.State == feedmill.ReplayCounting {
-		return t.countReplay(ctx, r, sub, now, countSteps*limit)
+		return t.countReplay(ctx, r, sub, now, feedmill.ReplayCountSteps*limit)
 	}
-	most, pause := r.Share(limit)
-	found, err := selected(ctx, t, r, sub, r.reached, most)
+	found, err := selected(ctx, t, r, sub, r.reached, r.Share(limit))
 	if err != nil {
 		return err
-	}
-	rest := pause(len(found.events))
-	if found.blocked {
-		rest = max(rest, promisedPause)
 	}
 	fresh, err := t.redeliveries(ctx, sub, found.events, now, maxAttempts)
 	if err != nil {
@@ -161,26 +150,13 @@ func (t tx) stepReplay(ctx context.Context, r storedReplay, now time.Time, maxAt
 	return t.send(ctx, func(b *pgx.Batch) error {
 		insertOpen(b, fresh, slices.Repeat([]bool{sub.Delivery.Ordered}, len(fresh)), true)
 		var done *time.Time
-		if found.end {
+		if found.End {
 			done = &now
 		}
 		b.Queue(`UPDATE replays SET made = made + $1, reached = $2, done_at = $3, stepped_at = greatest(stepped_at, $4), next_at = $5 WHERE id = $6`,
-			len(fresh), found.reached, done, now, now.Add(rest), r.ID)
+			len(fresh), found.Reached, done, now, now.Add(r.Pause(len(found.events), found.ReplayPart)), r.ID)
 		return nil
 	})
-}
-
-// promisedPause is how long a replay waits for deliveries that are promised.
-const promisedPause = time.Second
-
-func endedReason(sub feedmill.Subscription) string {
-	switch {
-	case !sub.DeletedAt.IsZero():
-		return reasonDeleted
-	case sub.State == feedmill.SubscriptionDisabled:
-		return reasonDisabled
-	}
-	return ""
 }
 
 // lockReplayed reads a subscription and keeps it as it is, and other replays of

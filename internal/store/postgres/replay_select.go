@@ -11,22 +11,9 @@ import (
 
 // replayPart is a part of what a replay selects.
 type replayPart struct {
+	feedmill.ReplayPart
 	events []feedmill.Event // without payloads
-	// reached is the last record that was looked at, and end says that there
-	// are no more.
-	reached feedmill.ID
-	end     bool
-	// blocked says that what comes next waits for deliveries that are
-	// promised: whether they are missing is not known yet.
-	blocked bool
 }
-
-const (
-	// countSteps is how much more a step counts than it would make, and
-	// scanSteps how many more events it looks at than it would find.
-	countSteps = 8
-	scanSteps  = 4
-)
 
 // CountReplay counts the next part of what a replay selects, and returns the
 // replay with it: it is running, or done where it makes nothing, once all is
@@ -44,14 +31,7 @@ func countSelected(ctx context.Context, q querier, r storedReplay, sub feedmill.
 	if err != nil {
 		return r.Replay, err
 	}
-	r.Total, r.Counted = r.Total+len(found.events), found.reached
-	if found.end || found.blocked { // what is promised is not missing
-		r.Counted, r.State = "", feedmill.ReplayRunning
-		if r.DryRun {
-			r.State, r.EndedAt = feedmill.ReplayDone, clock()
-		}
-	}
-	return r.Replay, nil
+	return r.Count(len(found.events), found.ReplayPart, time.Now()), nil
 }
 
 // countReplay counts the next part of a replay and writes how far that came.
@@ -85,9 +65,9 @@ func selected(ctx context.Context, q querier, r storedReplay, sub feedmill.Subsc
 		return replayPart{}, err
 	}
 	followed, err := followedByOthers(ctx, q, r, old)
-	part := replayPart{reached: after, end: len(old) < limit}
+	part := replayPart{ReplayPart: feedmill.ReplayPart{Reached: after, End: len(old) < limit}}
 	for _, d := range old {
-		part.reached = d.ID
+		part.Reached = d.ID
 		if !followed[d.ID] {
 			part.events = append(part.events, feedmill.Event{ID: d.Event, Type: d.Type, ResourceID: d.ResourceID})
 		}
@@ -133,7 +113,7 @@ const clockSkew = time.Minute
 // delivery for it, or no open one.
 func selectedEvents(ctx context.Context, q querier, r storedReplay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
 	rows, err := q.Query(ctx, `SELECT id, type, resource_id, source_id FROM events WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $4`,
-		r.Workspace, after, r.Bound, scanSteps*limit)
+		r.Workspace, after, r.Bound, feedmill.ReplayScanSteps*limit)
 	events, err := all(rows, translate(err), func(row record.Row) (e feedmill.Event, err error) {
 		return e, row.Scan(&e.ID, &e.Type, &e.ResourceID, &e.Source)
 	})
@@ -148,19 +128,19 @@ func selectedEvents(ctx context.Context, q querier, r storedReplay, sub feedmill
 	if err != nil {
 		return replayPart{}, err
 	}
-	part := replayPart{reached: after, end: len(events) < scanSteps*limit}
+	part := replayPart{ReplayPart: feedmill.ReplayPart{Reached: after, End: len(events) < feedmill.ReplayScanSteps*limit}}
 	if len(promised) > 0 {
-		part.blocked = part.end || promised[0] <= events[len(events)-1].ID
-		part.end = part.end && !part.blocked
+		part.Blocked = part.End || promised[0] <= events[len(events)-1].ID
+		part.End = part.End && !part.Blocked
 		events = slices.DeleteFunc(events, func(e feedmill.Event) bool { return e.ID >= promised[0] })
 	}
 	var matching []feedmill.Event
 	for _, e := range events {
 		if len(matching) == limit {
-			part.end, part.blocked = false, false
+			part.End, part.Blocked = false, false
 			break
 		}
-		part.reached = e.ID
+		part.Reached = e.ID
 		if sub.Selects(e) {
 			matching = append(matching, e)
 		}

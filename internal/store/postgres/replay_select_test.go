@@ -50,15 +50,15 @@ func TestAPromiseDuringAReplayIsSeen(t *testing.T) {
 		Workspace: sub.Workspace, Subscription: sub.ID, Selection: feedmill.ReplayMissing, Bound: feedmill.FirstID(feedmill.PrefixEvent, time.Now().Add(time.Hour)),
 	}}
 	found, err := selected(t.Context(), q, r, sub, "", 100)
-	if err != nil || len(found.events) != 1 || found.events[0].ID != events[0].ID || !found.blocked || found.end || found.reached != events[0].ID {
+	if err != nil || len(found.events) != 1 || found.events[0].ID != events[0].ID || !found.Blocked || found.End || found.Reached != events[0].ID {
 		t.Errorf("found %+v, %v", found, err)
 	}
 	// What is behind the promise waits, and goes on when it is kept.
 	if _, err := db.pool.Exec(t.Context(), `DELETE FROM fanouts`); err != nil {
 		t.Fatal(err)
 	}
-	found, err = selected(t.Context(), db.pool, r, sub, found.reached, 100)
-	if err != nil || len(found.events) != 2 || found.blocked || !found.end {
+	found, err = selected(t.Context(), db.pool, r, sub, found.Reached, 100)
+	if err != nil || len(found.events) != 2 || found.Blocked || !found.End {
 		t.Errorf("then %+v, %v", found, err)
 	}
 }

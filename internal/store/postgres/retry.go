@@ -39,21 +39,20 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 	err = db.write(ctx, func(tx tx) error {
 		// Whoever locks several locks subscriptions before events, and
 		// events before deliveries.
-		ended, own, err := tx.lockSubscription(ctx, found.Subscription)
+		of, own, err := tx.lockSubscription(ctx, found.Subscription)
 		if err != nil {
 			return err
-		}
-		if ended {
-			return conflict("The subscription of this delivery is disabled or deleted; make it active first.")
 		}
 		if due.Payload, err = tx.lockPayload(ctx, found); err != nil {
 			return err
 		}
-		d, err := tx.reopen(ctx, workspace, id)
+		d, err := tx.takeOut(ctx, workspace, id)
 		if err != nil {
 			return err
 		}
-		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+cmp.Or(own, add), now, time.Time{}
+		if err := d.Retry(of.EndedReason(), cmp.Or(own, add), now); err != nil {
+			return err
+		}
 		due.Delivery = d
 		if respond != nil {
 			if err := tx.keepResponse(ctx, respond(d)); err != nil {
@@ -76,21 +75,19 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 	return due, nil
 }
 
-// lockSubscription reports whether a subscription is disabled or deleted and keeps it
+// lockSubscription reads whether a subscription is disabled or deleted and keeps it
 // from becoming so before the deliveries that are opened are there to be
 // discarded. attempts is how many its deliveries get, zero for the service's.
-func (t tx) lockSubscription(ctx context.Context, subscription feedmill.ID) (ended bool, attempts int, err error) {
-	err = t.QueryRow(ctx, `SELECT state = 'disabled' OR deleted_at IS NOT NULL, attempts FROM subscriptions WHERE id = $1 FOR SHARE`,
-		subscription).Scan(&ended, &attempts)
-	return ended, attempts, translate(err)
+func (t tx) lockSubscription(ctx context.Context, subscription feedmill.ID) (s feedmill.Subscription, attempts int, err error) {
+	var deleted *time.Time
+	err = t.QueryRow(ctx, `SELECT state, deleted_at, attempts FROM subscriptions WHERE id = $1 FOR SHARE`, subscription).Scan(&s.State, &deleted, &attempts)
+	s.DeletedAt = orZero(deleted)
+	return s, attempts, translate(err)
 }
 
-// reopen takes a delivery that is not pending out of the table that it is in.
-func (t tx) reopen(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error) {
+// takeOut takes a delivery out of the table that it is in.
+func (t tx) takeOut(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error) {
 	d, err := scanDelivery(t.QueryRow(ctx, `DELETE FROM open_deliveries WHERE id = $1 AND workspace_id = $2 RETURNING `+openColumns, id, workspace))
-	if err == nil && d.State == feedmill.DeliveryPending {
-		return d, conflict("This delivery is pending: its next attempt is made as soon as it can be.")
-	}
 	if !errors.Is(err, feedmill.ErrNotFound) {
 		return d, err
 	}
@@ -109,11 +106,7 @@ func (t tx) lockPayload(ctx context.Context, d feedmill.Delivery) (text []byte, 
 	err = translate(t.QueryRow(ctx, `SELECT payload FROM events WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE`,
 		d.Workspace, d.Event).Scan(&text))
 	if errors.Is(err, feedmill.ErrNotFound) {
-		return nil, conflict("The event of this delivery is past its retention and cannot be sent any more.")
+		return nil, feedmill.NotRetryable("The event of this delivery is past its retention and was deleted. It cannot be sent again.")
 	}
 	return text, err
-}
-
-func conflict(detail string) error {
-	return &feedmill.Error{Kind: feedmill.ErrConflict, Detail: detail}
 }

@@ -50,7 +50,7 @@ func (t tx) settleSubscription(ctx context.Context, o feedmill.Outcome, notices 
 			return err
 		}
 		if changed = n == 1; changed {
-			if _, err := t.discardOpen(ctx, o.Subscription, reasonDisabled, o.At, feedmill.DiscardStep); err != nil {
+			if _, err := t.discardOpen(ctx, o.Subscription, feedmill.DiscardedDisabled, o.At, feedmill.DiscardStep); err != nil {
 				return err
 			}
 		}

@@ -62,6 +62,6 @@ func (t recordTx) ForgetSubscription(ctx context.Context, id feedmill.ID, at tim
 	if err != nil {
 		return err
 	}
-	_, err = t.tx.discardOpen(ctx, id, reasonDeleted, at, feedmill.DiscardStep)
+	_, err = t.tx.discardOpen(ctx, id, feedmill.DiscardedDeleted, at, feedmill.DiscardStep)
 	return err
 }

@@ -32,7 +32,7 @@ func (w *deliveryWriter) add(e *feedmill.Event, seq int64, to []match) error {
 			State: feedmill.DeliveryPending, MaxAttempts: cmp.Or(m.attempts, w.maxAttempts), DueAt: w.now,
 		}
 		if m.disabled {
-			if err := w.discard(&d, seq, m.ordered, reasonDisabled); err != nil {
+			if err := w.discard(&d, seq, m.ordered, feedmill.DiscardedDisabled); err != nil {
 				return err
 			}
 			continue

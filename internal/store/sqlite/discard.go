@@ -7,12 +7,6 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Why deliveries end with their subscription.
-const (
-	reasonDisabled = "the subscription is disabled"
-	reasonDeleted  = "the subscription is deleted"
-)
-
 // DiscardOpen discards up to limit open deliveries of a subscription that is
 // disabled or deleted, and reports how many. Who calls it may have read the
 // subscription a while ago: one that is active again keeps what it has.

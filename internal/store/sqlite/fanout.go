@@ -240,7 +240,7 @@ func (t *tx) makePromised(f fanout, found []listener, ends bool) (due []feedmill
 			d := feedmill.Delivery{
 				Workspace: f.event.Workspace, Subscription: l.subscription, Type: f.event.Type, ResourceID: f.event.ResourceID, MaxAttempts: f.attempts,
 			}
-			err = w.discard(&d, f.seq, l.ordered, reasonDeleted)
+			err = w.discard(&d, f.seq, l.ordered, feedmill.DiscardedDeleted)
 		} else {
 			err = w.add(&f.event, f.seq, []match{l.match})
 		}

@@ -74,6 +74,6 @@ func (t recordTx) KeepResponse(_ context.Context, response *feedmill.IdempotentR
 }
 
 func (t recordTx) DiscardDisabled(_ context.Context, s feedmill.Subscription) error {
-	_, err := t.discardOpen(s.ID, reasonDisabled, s.UpdatedAt, feedmill.DiscardStep)
+	_, err := t.discardOpen(s.ID, feedmill.DiscardedDisabled, s.UpdatedAt, feedmill.DiscardStep)
 	return err
 }

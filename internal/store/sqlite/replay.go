@@ -50,16 +50,7 @@ func scanReplay(row record.Row) (r storedReplay, err error) {
 		&created, &done, &cancelled, &r.Reason)
 	r.Since, r.Until, r.Counted = time.UnixMilli(since).UTC(), time.UnixMilli(until).UTC(), feedmill.ID(counting.String)
 	r.CreatedAt, r.EndedAt = fromMillis(created), fromMillis(done)
-	switch {
-	case cancelled:
-		r.State = feedmill.ReplayCancelled
-	case done.Valid:
-		r.State = feedmill.ReplayDone
-	case counting.Valid:
-		r.State = feedmill.ReplayCounting
-	default:
-		r.State = feedmill.ReplayRunning
-	}
+	r.SetState(cancelled, counting.Valid)
 	return r, translate(err)
 }
 
@@ -102,7 +93,7 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit 
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	if reason := endedReason(sub); reason != "" {
+	if reason := sub.EndedReason(); reason != "" {
 		return true, now, db.write(ctx, func(tx *tx) error {
 			_, err := tx.exec(`UPDATE replays SET done_at = ?, cancelled = 1, reason = ? WHERE id = ? AND done_at IS NULL`, toMillis(now), reason, r.ID)
 			return err
@@ -111,34 +102,16 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit 
 	if r.State == feedmill.ReplayCounting {
 		return true, now, db.countStep(ctx, r, sub, now, limit)
 	}
-	most, pause := r.Share(limit)
-	found, err := db.selected(ctx, r.Replay, sub, r.cursor, most)
+	found, err := db.selected(ctx, r.Replay, sub, r.cursor, r.Share(limit))
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	rest := pause(len(found.events))
-	if found.blocked {
-		rest = max(rest, promisedPause)
-	}
-	return true, now, db.write(ctx, func(tx *tx) error { return tx.makeReplayed(r, sub, found, now, maxAttempts, rest) })
-}
-
-// promisedPause is how long a replay waits for deliveries that are promised.
-const promisedPause = time.Second
-
-func endedReason(sub feedmill.Subscription) string {
-	switch {
-	case !sub.DeletedAt.IsZero():
-		return reasonDeleted
-	case sub.State == feedmill.SubscriptionDisabled:
-		return reasonDisabled
-	}
-	return ""
+	return true, now, db.write(ctx, func(tx *tx) error { return tx.makeReplayed(r, sub, found, now, maxAttempts) })
 }
 
 // makeReplayed writes the deliveries that a step has found, unless the replay or
 // its subscription has ended meanwhile, and how far it came.
-func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found replayPart, now time.Time, maxAttempts int, pause time.Duration) error {
+func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found replayPart, now time.Time, maxAttempts int) error {
 	var open bool
 	var state feedmill.SubscriptionState
 	err := t.row(`SELECT r.done_at IS NULL AND s.deleted_at IS NULL, s.state FROM replays r CROSS JOIN subscriptions s ON s.id = r.subscription_id
@@ -168,6 +141,6 @@ func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found repla
 		return err
 	}
 	_, err = t.exec(`UPDATE replays SET cursor = ?, made = made + ?, next_at = ?, done_at = ?, turn = ? WHERE id = ?`,
-		found.reached, made, now.Add(pause).UnixMilli(), sql.NullInt64{Int64: now.UnixMilli(), Valid: found.end}, turn, r.ID)
+		found.Reached, made, now.Add(r.Pause(len(found.events), found.ReplayPart)).UnixMilli(), sql.NullInt64{Int64: now.UnixMilli(), Valid: found.End}, turn, r.ID)
 	return err
 }

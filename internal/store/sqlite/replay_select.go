@@ -14,14 +14,8 @@ import (
 
 // replayPart is a part of what a replay selects.
 type replayPart struct {
+	feedmill.ReplayPart
 	events []replayedEvent
-	// reached is the last record that was looked at, and end says that there
-	// are no more.
-	reached feedmill.ID
-	end     bool
-	// blocked says that what comes next waits for deliveries that are
-	// promised: whether they are missing is not known yet.
-	blocked bool
 }
 
 // replayedEvent is an event to deliver again.
@@ -29,13 +23,6 @@ type replayedEvent struct {
 	seq            int64
 	kind, resource string
 }
-
-const (
-	// countSteps is how much more a step counts than it would make, and
-	// scanSteps how many more events it looks at than it would find.
-	countSteps = 8
-	scanSteps  = 4
-)
 
 // CountReplay counts the next part of what a replay selects, and returns the
 // replay with it: it is running, or done where it makes nothing, once all is
@@ -53,19 +40,12 @@ func (db *DB) count(ctx context.Context, r feedmill.Replay, sub feedmill.Subscri
 	if err != nil {
 		return r, err
 	}
-	r.Total, r.Counted = r.Total+len(found.events), found.reached
-	if found.end || found.blocked { // what is promised is not missing
-		r.Counted, r.State = "", feedmill.ReplayRunning
-		if r.DryRun {
-			r.State, r.EndedAt = feedmill.ReplayDone, time.Now().UTC().Truncate(time.Millisecond)
-		}
-	}
-	return r, nil
+	return r.Count(len(found.events), found.ReplayPart, time.Now()), nil
 }
 
 // countStep counts the next part of a replay and writes how far that came.
 func (db *DB) countStep(ctx context.Context, r storedReplay, sub feedmill.Subscription, now time.Time, limit int) error {
-	counted, err := db.count(ctx, r.Replay, sub, countSteps*limit)
+	counted, err := db.count(ctx, r.Replay, sub, feedmill.ReplayCountSteps*limit)
 	if err != nil {
 		return err
 	}
@@ -103,9 +83,9 @@ func (db *DB) selected(ctx context.Context, r feedmill.Replay, sub feedmill.Subs
 	if err != nil {
 		return replayPart{}, err
 	}
-	part := replayPart{reached: after, end: len(old) < limit}
+	part := replayPart{ReplayPart: feedmill.ReplayPart{Reached: after, End: len(old) < limit}}
 	for _, d := range old {
-		part.reached = d.ID
+		part.Reached = d.ID
 		e := replayedEvent{kind: d.Type, resource: d.ResourceID}
 		if err := db.row(ctx, `SELECT event_seq FROM deliveries WHERE seq = ?`, d.Seq).Scan(&e.seq); err != nil {
 			return replayPart{}, translate(err)
@@ -161,7 +141,7 @@ func (db *DB) isFollowed(ctx context.Context, r feedmill.Replay, event, from, bo
 // delivery for it, or no open one.
 func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
 	rows, err := db.rows(ctx, `SELECT seq, id, type, resource_id, source_id FROM events INDEXED BY events_by_id
-		WHERE workspace_id = ? AND id > ? AND id < ? ORDER BY id LIMIT ?`, r.Workspace, after, r.Bound, scanSteps*limit)
+		WHERE workspace_id = ? AND id > ? AND id < ? ORDER BY id LIMIT ?`, r.Workspace, after, r.Bound, feedmill.ReplayScanSteps*limit)
 	type scanned struct {
 		seq int64
 		feedmill.Event
@@ -182,19 +162,19 @@ func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmil
 	if r.Selection == feedmill.ReplayAll {
 		states = ` AND (state = 2 OR state = 4)`
 	}
-	part := replayPart{reached: after, end: len(events) < scanSteps*limit}
+	part := replayPart{ReplayPart: feedmill.ReplayPart{Reached: after, End: len(events) < feedmill.ReplayScanSteps*limit}}
 	if promised.Valid {
 		first := feedmill.ID(promised.String)
-		part.blocked = part.end || first <= events[len(events)-1].ID
-		part.end = part.end && !part.blocked
+		part.Blocked = part.End || first <= events[len(events)-1].ID
+		part.End = part.End && !part.Blocked
 		events = slices.DeleteFunc(events, func(e scanned) bool { return e.ID >= first })
 	}
 	for _, e := range events {
 		if len(part.events) == limit {
-			part.end, part.blocked = false, false
+			part.End, part.Blocked = false, false
 			break
 		}
-		part.reached = e.ID
+		part.Reached = e.ID
 		if !sub.Selects(e.Event) {
 			continue
 		}

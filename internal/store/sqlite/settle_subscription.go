@@ -68,6 +68,6 @@ func (t *tx) disable(o feedmill.Outcome) (bool, error) {
 	if _, err := t.exec(`UPDATE subscription_topics SET disabled = 1 WHERE subscription_id = ?`, o.Subscription); err != nil {
 		return false, err
 	}
-	_, err = t.discardOpen(o.Subscription, reasonDisabled, o.At, feedmill.DiscardStep)
+	_, err = t.discardOpen(o.Subscription, feedmill.DiscardedDisabled, o.At, feedmill.DiscardStep)
 	return true, err
 }

@@ -59,6 +59,6 @@ func (t recordTx) ForgetSubscription(_ context.Context, id feedmill.ID, at time.
 	if err := t.removeTopics(id); err != nil {
 		return err
 	}
-	_, err := t.discardOpen(id, reasonDeleted, at, feedmill.DiscardStep)
+	_, err := t.discardOpen(id, feedmill.DiscardedDeleted, at, feedmill.DiscardStep)
 	return err
 }

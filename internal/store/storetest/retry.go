@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,19 +62,23 @@ var retryCases = []testCase{
 			workspace feedmill.ID
 			id        feedmill.ID
 			want      error
+			why       string
 		}{
-			{"pending", w.ID, pending[0].ID, feedmill.ErrConflict},
-			{"disabled", w.ID, ofDisabled.ID, feedmill.ErrConflict},
-			{"deleted", w.ID, ofDeleted.ID, feedmill.ErrConflict},
-			{"not there", w.ID, feedmill.NewID(feedmill.PrefixDelivery), feedmill.ErrNotFound},
-			{"of another workspace", newWorkspace(t, s).ID, ofPaused.ID, feedmill.ErrNotFound},
-			{"paused", w.ID, ofPaused.ID, nil},
+			{"pending", w.ID, pending[0].ID, feedmill.ErrConflict, "already pending"},
+			{"disabled", w.ID, ofDisabled.ID, feedmill.ErrConflict, "is disabled"},
+			{"deleted", w.ID, ofDeleted.ID, feedmill.ErrConflict, "is deleted"},
+			{"not there", w.ID, feedmill.NewID(feedmill.PrefixDelivery), feedmill.ErrNotFound, ""},
+			{"of another workspace", newWorkspace(t, s).ID, ofPaused.ID, feedmill.ErrNotFound, ""},
+			{"paused", w.ID, ofPaused.ID, nil, ""},
 		} {
 			_, err := s.RetryDelivery(ctx, c.workspace, c.id, 1, now(), nil)
 			if c.want == nil {
 				must(t, err)
 			} else {
 				want(t, err, c.want)
+			}
+			if refusal, ok := errors.AsType[*feedmill.Error](err); c.why != "" && (!ok || refusal.Type != "not-retryable" || !strings.Contains(refusal.Detail, c.why)) {
+				t.Errorf("%s: refused with %v", c.name, err)
 			}
 		}
 	}},
