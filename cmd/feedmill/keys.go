@@ -113,10 +113,12 @@ func onServerOrStore(cmd *cobra.Command, do work) {
 			return err
 		}
 		defer a.Close()
-		direct := client.New("http://feedmill", "")
-		if direct.HTTP.Transport, err = a.Transport(cmd.Context()); err != nil {
+		handler, err := a.Handler(cmd.Context())
+		if err != nil {
 			return err
 		}
+		direct := client.New("http://feedmill", "")
+		direct.HTTP.Transport = client.InProcess{Handler: handler}
 		return do(cmd.Context(), direct, args, newPrinter(cmd, direct))
 	}
 }

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
 )
 
-// Transport is the API without a network, for the operator who has the stores
-// at hand and no key: every request is one of an admin of the default
-// workspace. Commands use it while no server runs.
-func (a *App) Transport(ctx context.Context) (http.RoundTripper, error) {
+// Handler is the API for the operator who has the stores at hand and no key: every
+// request is one of an admin of the default workspace. Commands use it while no server
+// runs.
+func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	w, err := a.store.WorkspaceByName(ctx, feedmill.DefaultWorkspace)
 	if errors.Is(err, feedmill.ErrNotFound) {
 		w = newDefaultWorkspace()
@@ -30,18 +29,7 @@ func (a *App) Transport(ctx context.Context) (http.RoundTripper, error) {
 	options := a.apiOptions(events, metrics)
 	options.RateLimit = 0
 	options.Auth = operator{feedmill.Principal{Workspace: w.ID, Subject: feedmill.Operator.Subject, Name: feedmill.Operator.Name, Scopes: feedmill.Scopes, AllWorkspaces: true}}
-	return direct{api.New(options)}, nil
-}
-
-type direct struct{ handler http.Handler }
-
-func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	rec := httptest.NewRecorder()
-	d.handler.ServeHTTP(rec, r)
-	return rec.Result(), nil
+	return api.New(options), nil
 }
 
 // operator is who runs a command on the stores themselves.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"net/url"
 	"regexp"
 	"sync"
-	"time"
 
 	"github.com/feedmill/feedmill/client"
 )
@@ -99,9 +97,6 @@ func (t *transport) client() *client.Client {
 // RoundTrip has the API answer a request.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
 	r.Header.Del("Cookie")
 	for _, name := range sessionCookies {
 		if cookie, err := t.outer.Cookie(name); err == nil {
@@ -115,20 +110,20 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if proto := t.outer.Header.Get("X-Forwarded-Proto"); proto != "" {
 		r.Header.Set("X-Forwarded-Proto", proto)
 	}
-	a := &answer{header: make(http.Header), status: http.StatusOK}
+	api := client.InProcess{Handler: t.api}
 	if t.uploads {
-		a.sender = http.NewResponseController(t.w)
+		api.Sender = http.NewResponseController(t.w)
 	}
-	t.api.ServeHTTP(a, r)
-	t.one.keep(a.header)
+	a, err := api.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	t.one.keep(a.Header)
 	t.mu.Lock()
-	t.cookies = append(t.cookies, a.header.Values("Set-Cookie")...)
-	t.requestID = a.header.Get("X-Request-Id")
-	t.mu.Unlock()
-	return &http.Response{
-		Status: http.StatusText(a.status), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: a.header, Body: io.NopCloser(&a.body), ContentLength: int64(a.body.Len()), Request: r,
-	}, nil
+	defer t.mu.Unlock()
+	t.cookies = append(t.cookies, a.Header.Values("Set-Cookie")...)
+	t.requestID = a.Header.Get("X-Request-Id")
+	return a, nil
 }
 
 // act names what a form has the API make, by the form and what it asks for: the same form
@@ -146,37 +141,3 @@ func (t *transport) act(r *http.Request) {
 	}
 	r.Header.Set("Idempotency-Key", "form-"+hex.EncodeToString(hash.Sum(nil)))
 }
-
-// answer keeps what the API answers.
-type answer struct {
-	header http.Header
-	status int
-	wrote  bool
-	body   bytes.Buffer
-	// sender is the connection that the request's body comes from; nil where it is all here.
-	sender *http.ResponseController
-}
-
-// SetReadDeadline bounds how long the visitor may take to send the body.
-func (a *answer) SetReadDeadline(at time.Time) error {
-	if a.sender == nil {
-		return http.ErrNotSupported
-	}
-	return a.sender.SetReadDeadline(at)
-}
-
-func (a *answer) Header() http.Header { return a.header }
-
-func (a *answer) WriteHeader(status int) {
-	if !a.wrote {
-		a.status, a.wrote = status, true
-	}
-}
-
-func (a *answer) Write(p []byte) (int, error) {
-	a.wrote = true
-	return a.body.Write(p)
-}
-
-// Flush has nothing to do: the whole answer is kept.
-func (a *answer) Flush() {}
