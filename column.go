@@ -129,6 +129,7 @@ const (
 	WarnNotDeleted     = "not-deleted"        // rows were not deleted, because the fetch is not complete
 	WarnNullCursor     = "null-cursor"        // rows without a value of the field that tells what is new
 	WarnCursorAhead    = "cursor-ahead"       // times ahead that do not tell what is new
+	WarnKeyText        = "key-text"           // keys with fractions that became text
 	WarnPinned         = "pinned"             // types that an earlier release did not store
 	WarnPart           = "part-of-the-data"   // a preview of a service's records that has not looked at all of them
 

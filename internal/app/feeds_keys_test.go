@@ -24,7 +24,7 @@ func TestKeysKeepTheirType(t *testing.T) {
 		if got := put("id,n\nx9,3\n", ""); got.status != 422 || got.problem(t).Type != "/problems/type-changed" || !strings.Contains(got.body, "accept=true") || s.read(t, f.ID, "") != before {
 			t.Errorf("%s: %d %s", key, got.status, got.body)
 		}
-		if got := put("id,n\nx9,3\n", "&accept=true"); got.status != 200 {
+		if got := put("id,n\nx9,3\n", "&accept=true"); got.status != 200 || !strings.Contains(got.body, `"code":"key-text","column":"id"`) {
 			t.Errorf("%s: %d %s", key, got.status, got.body)
 		}
 		if got := put("id,n\n8,4\n", ""); got.status != 200 {

@@ -321,6 +321,10 @@ func (u *upstream) change(t *testing.T) {
 // refresh has the feed refreshed; the child of a feed is by itself.
 func (u *upstream) refresh(t *testing.T) {
 	u.feed, _ = u.service.refreshed(t, u.feed.ID)
+	eventually(t, func() bool {
+		u.service.send(t, request{method: "GET", path: "/data_feeds/" + u.feed.ID}).data(t, &u.feed)
+		return u.feed.State != "pending" && u.feed.State != "refreshing"
+	})
 }
 
 // verify holds the feed against what the query meant.

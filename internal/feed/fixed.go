@@ -57,7 +57,7 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 		}
 		said = append(said, w)
 	}
-	return slices.Concat(said, changes, more), nil
+	return slices.Concat(said, changes, more, l.keyWarnings(stored)), nil
 }
 
 // aboutTypes are the warnings about how the type of a column was found.
@@ -88,7 +88,7 @@ func fitTyped(l *loading, columns []feedmill.Column, rows int64) ([]feedmill.Col
 		}
 	}
 	l.reshaped = l.before.Version > 0 && !slices.Equal(columns, l.before.Columns)
-	return columns, changes, l.wantKept(columns)
+	return columns, append(changes, l.keyWarnings(columns)...), l.wantKept(columns)
 }
 
 // convertFresh makes rows that have types already those of the types that were set.

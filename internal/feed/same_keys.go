@@ -42,3 +42,25 @@ func (l *loading) wantSameKeys(columns []feedmill.Column) error {
 	}
 	return nil
 }
+
+// keyWarnings warn of key columns that become text although they have fractions: the digits of a stored
+// decimal need not be the characters that the source writes.
+func (l *loading) keyWarnings(columns []feedmill.Column) (warnings []feedmill.Warning) {
+	if l.mode != feedmill.ModeMerge {
+		return nil
+	}
+	for _, name := range keyColumns(l.key, columns) {
+		i := slices.IndexFunc(columns, func(c feedmill.Column) bool { return c.Name == name })
+		if i < 0 || columns[i].Type != columnar.TypeText {
+			continue
+		}
+		at := slices.IndexFunc(l.before.Columns, func(had feedmill.Column) bool { return had.ID == columns[i].ID })
+		if at < 0 || l.before.Columns[at].Type != columnar.TypeDecimal || l.before.Columns[at].Scale == 0 {
+			continue
+		}
+		scale := l.before.Columns[at].Scale
+		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnKeyText, Column: name, Count: 1, Detail: fmt.Sprintf(
+			"The key column became text. Stored rows have %d digits after the point (%.*f), so rows that the source writes in another way (1.5) are not merged with them. Replace all rows (mode=replace) to fix it.", scale, scale, 1.5)})
+	}
+	return warnings
+}
