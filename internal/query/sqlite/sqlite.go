@@ -37,6 +37,9 @@ type Table struct {
 	Columns []Column
 	// UTF16 says that texts are not UTF-8 in the file.
 	UTF16 bool
+	// Uncast reads numbers in columns of texts as they are, as the first rules do. Else they are
+	// read as the texts that filters compare.
+	Uncast bool
 }
 
 // Column is what a column is in the table. Its type is that of the query's column.
@@ -87,7 +90,12 @@ func (t *Table) collate() string {
 }
 
 // Fetched is a column as it is read.
-func (t *Table) Fetched(c query.Column) string { return t.bare(c) }
+func (t *Table) Fetched(c query.Column) string {
+	if of := t.Columns[c.Index]; of.Mixed && c.Type == columnar.TypeText && !t.Uncast {
+		return "CAST(" + Name(of.Name) + " AS TEXT)"
+	}
+	return t.bare(c)
+}
 
 // Key is an expression as it is grouped and sorted by.
 func (t *Table) Key(e query.Expression) string {

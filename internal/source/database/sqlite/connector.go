@@ -86,7 +86,7 @@ func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (da
 	schema, name, ok := database.ParseViewName(view)
 	before, stamp := f.known.find(f, name)
 	if before != nil && schema == "" {
-		return before, nil
+		return before.under(rules), nil
 	}
 	views, err := f.Views(ctx)
 	if err != nil {
@@ -101,7 +101,14 @@ func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (da
 	if err == nil && stamp != "" {
 		f.known.keep(t, stamp)
 	}
-	return t, err
+	return t.under(rules), err
+}
+
+// under is the table as rules read it.
+func (t *table) under(rules feedmill.Rules) *table {
+	read := *t
+	read.sql.Uncast = rules < feedmill.RulesCurrent
+	return &read
 }
 
 func join(parts []string) string { return strings.Join(parts, ", ") }

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,6 +69,38 @@ func TestTypes(t *testing.T) {
 		if diff := cmp.Diff(test.want, rows); diff != "" || got.Columns[0].Type != test.kind || warning != test.warning {
 			t.Errorf("%s %s is %s with %q: %s", test.declared, test.values, got.Columns[0].Type, warning, diff)
 		}
+	}
+}
+
+// TestNumbersAmongTexts: a number in a column of texts is read as the text that filters and groups have. The
+// first rules read it in another way.
+func TestNumbersAmongTexts(t *testing.T) {
+	writer, db := create(t, "UTF-8")
+	exec(t, writer, "CREATE TABLE t (v)")
+	exec(t, writer, "INSERT INTO t VALUES ('a'), (1.0), (1e19), (9e999), (7), (0.1)")
+	table := databasetest.Describe(t, db, "t")
+	read := func(table database.Table, query string) string {
+		got, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, query))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(got.Rows)
+	}
+	const all = `{"fields":[{"field":"v"}],"sort":[{"field":"v"}]}`
+	if got := read(table, all); got != "[[0.1] [1.0] [1.0e+19] [7] [Inf] [a]]" {
+		t.Error(got)
+	}
+	for _, v := range []string{"0.1", "1.0", "1.0e+19", "7", "Inf", "a"} {
+		if got := read(table, `{"fields":[{"field":"v","filters":[{"op":"eq","values":["`+v+`"]}]}]}`); got != "[["+v+"]]" {
+			t.Errorf("%s: %s", v, got)
+		}
+	}
+	first, err := db.Table(t.Context(), "t", feedmill.RulesFirst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := read(first, all); got != "[[0.1] [1] [1e+19] [7] [+Inf] [a]]" {
+		t.Errorf("with the first rules: %s", got)
 	}
 }
 
