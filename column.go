@@ -130,6 +130,8 @@ const (
 	WarnNullCursor     = "null-cursor"        // rows without a value of the field that tells what is new
 	WarnCursorAhead    = "cursor-ahead"       // times ahead that do not tell what is new
 	WarnKeyText        = "key-text"           // keys with fractions that became text
+	WarnZoneChanged    = "zone-changed"       // times that have a time zone now, or have none now
+	WarnCursorBehind   = "cursor-behind"      // the source has no row any more at the position that was reached
 	WarnPinned         = "pinned"             // types that an earlier release did not store
 	WarnPart           = "part-of-the-data"   // a preview of a service's records that has not looked at all of them
 

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // shop is a REST API whose data a test changes.
@@ -85,7 +88,13 @@ type restRefresh struct {
 	PartsDone       int64
 	Version         *int64
 	Error           *struct{ Type, Detail string }
+	Warnings        []feedmill.Warning
 	Trace           []tracedRequest
+}
+
+// warns reports whether the refresh has a warning of a code.
+func (r restRefresh) warns(code string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w feedmill.Warning) bool { return w.Code == code })
 }
 
 type tracedRequest struct {

@@ -49,6 +49,16 @@ func TestIncrementalLosesNothing(t *testing.T) {
 					t.Fatalf("%+v", f.Warnings)
 				}
 			}
+			db.do(t, "CREATE TABLE counted (id integer)", "INSERT INTO counted VALUES (1), (2), (3)")
+			counted := s.queried(t, `{"serviceName":"`+test.name+`","viewName":"counted","query":{"fields":[{"field":"id"}]},"incremental":{"field":"id"},"mode":"append"}`)
+			for step, behind := range []bool{true, false} { // a row, and none
+				if db.do(t, "DELETE FROM counted"); behind {
+					db.do(t, "INSERT INTO counted VALUES (1)")
+				}
+				if f, r := s.refreshed(t, counted.ID); r.warns(feedmill.WarnCursorBehind) != behind || f.RowCount != 3 {
+					t.Errorf("step %d: %d rows, %+v", step, f.RowCount, r.Warnings)
+				}
+			}
 			db.do(t, "INSERT INTO orders VALUES (4, 40, '2026-01-02 10:00:00'), (5, 50, NULL)", "UPDATE orders SET total = 21 WHERE id = 2")
 			keyed, _ = s.refreshed(t, keyed.ID)
 			if got := s.read(t, keyed.ID, "&fields=id,total&sort=id"); got != `{"id":1,"total":10}`+"\n"+`{"id":2,"total":21}`+"\n"+`{"id":3,"total":30}`+"\n"+`{"id":4,"total":40}`+"\n"+`{"id":5,"total":50}`+"\n" {

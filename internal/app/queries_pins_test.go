@@ -45,6 +45,7 @@ func TestTypesArePinned(t *testing.T) {
 	times := s.queried(t, spec(`{"fields":[{"field":"id"}],"sort":[{"field":"at"}],"limit":5}`))
 	days := s.queried(t, spec(`{"fields":[{"field":"id"},{"field":"day","select":false,"filters":[{"op":"gte","values":["2026-01-02"]}]}]}`))
 	free := s.queried(t, spec(`{"fields":[{"field":"id"},{"field":"amount"}]}`))
+	seen := s.queried(t, spec(`{"fields":[{"field":"id"},{"field":"at"}]}`))
 	db.do(t, "CREATE TABLE files (id oid)", "INSERT INTO files VALUES (7), (4294967295)")
 	for fn, want := range map[string]int{"sum": 400, "avg": 400, "max": 201} {
 		got := s.send(t, request{method: "POST", path: "/data_feeds?type=queryBuilder", body: `{"serviceName":"shop","viewName":"files","query":{"fields":[{"field":"id","aggregate":"` + fn + `"}]}}`})
@@ -75,6 +76,9 @@ func TestTypesArePinned(t *testing.T) {
 		}
 	}
 	db.do(t, "ALTER TABLE orders ALTER amount TYPE text USING amount::text, ALTER at TYPE timestamp, ALTER day TYPE date")
+	if _, r := s.refreshed(t, seen.ID); r.State != "succeeded" || !r.warns(feedmill.WarnZoneChanged) {
+		t.Errorf("times that lose their time zone: %+v %+v", r.Error, r.Warnings)
+	}
 	for _, f := range []restFeed{amounts, hidden, times, days} {
 		before := s.read(t, f.ID, "")
 		after, r := s.refreshed(t, f.ID)

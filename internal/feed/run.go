@@ -167,6 +167,9 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 	o.Refresh.Warnings = append(o.Refresh.Warnings, t.emptied()...)
 	nothing := has && (t.notModified || t.rows() == 0 && t.mode != feedmill.ModeReplace)
 	if nothing && !awaitsTypes(t.before) {
+		if t.typed != nil {
+			o.Refresh.Warnings = append(o.Refresh.Warnings, t.typed.warnings...)
+		}
 		return nil
 	}
 	t.refresh = o.Refresh

@@ -148,6 +148,13 @@ func (d *definition) fetch(ctx context.Context, db Database, asksItself bool, fe
 		return fetched, lost(err)
 	}
 	fetched.Warnings = append(fetched.Warnings, d.cursorWarnings(done, uncursored)...)
+	if !asksItself { // an API may send only what is new
+		behind, err := d.warnBehind(ctx, table, follow.columns, done)
+		if err != nil {
+			return fetched, lost(err)
+		}
+		fetched.Warnings = append(fetched.Warnings, behind...)
+	}
 	after := position{Latest: done.Latest}
 	if after.Latest == "" && d.query.Since != nil {
 		after.Latest = d.query.Since.From

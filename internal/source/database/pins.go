@@ -224,11 +224,28 @@ func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (fol
 			out.pins.Fields[i] = before
 		}
 	}
+	out.warnings = d.zoneWarnings(was, fields, out.uses)
 	if len(unknown) > 0 && hasRows(feed) {
-		out.warnings = []feedmill.Warning{{Code: feedmill.WarnPinned, Count: int64(len(unknown)), Detail: fmt.Sprintf(
-			"The earlier release did not store the types of %s. They are pinned as they are now: a refresh that finds other types fails with type-changed.", strings.Join(unknown, ", "))}}
+		out.warnings = append(out.warnings, feedmill.Warning{Code: feedmill.WarnPinned, Count: int64(len(unknown)), Detail: fmt.Sprintf(
+			"The earlier release did not store the types of %s. They are pinned as they are now: a refresh that finds other types fails with type-changed.", strings.Join(unknown, ", "))})
 	}
 	return out, nil
+}
+
+// zoneWarnings are about selected times that had a time zone and have none now, or the other way round. Those
+// that the query compares fail the refresh.
+func (d *definition) zoneWarnings(was feedmill.Pins, fields []Field, uses map[int]*usage) (warnings []feedmill.Warning) {
+	for i := range fields {
+		f := &fields[i]
+		before, ok := was.Field(f.Name)
+		if !ok || uses[i] != nil || f.Type != columnar.TypeTimestamp || before.Type != f.Type || before.Zoned == f.Zoned {
+			continue
+		}
+		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnZoneChanged, Column: f.Name, Count: 1, Detail: fmt.Sprintf(
+			"The field was a %s when the query was created and is a %s now, so the same values can be other times. Times without a time zone are read as UTC. Accept the new type with POST …/refresh?accept=true.",
+			typeName(before), typeName(f.pinned()))})
+	}
+	return warnings
 }
 
 // acceptTypes pins the types that a table has now.
