@@ -24,8 +24,14 @@ type memoryGroup string
 // memoryGroups counts the groups, so that each has a name of its own.
 var memoryGroups atomic.Int64
 
-// newMemoryGroup makes a group in whichever version of them the machine has.
+// newMemoryGroup makes a group of attackMemory.
 func newMemoryGroup(t *testing.T) memoryGroup {
+	t.Helper()
+	return newMemoryGroupOf(t, attackMemory)
+}
+
+// newMemoryGroupOf makes a group in whichever version of them the machine has.
+func newMemoryGroupOf(t *testing.T, bytes int) memoryGroup {
 	t.Helper()
 	if raced() {
 		return "" // the race detector takes several times as much
@@ -38,7 +44,7 @@ func newMemoryGroup(t *testing.T) memoryGroup {
 		// In a folder that is no group the file would only be made.
 		limit, err := os.OpenFile(filepath.Join(group, file), os.O_WRONLY, 0)
 		if err == nil {
-			_, err = limit.WriteString(strconv.Itoa(attackMemory))
+			_, err = limit.WriteString(strconv.Itoa(bytes))
 			err = errors.Join(err, limit.Close())
 		}
 		if err != nil {
