@@ -167,7 +167,9 @@ func (p *profiling) sums(ctx context.Context, first, end int) error {
 		least, most := "min("+name+")"+all, "max("+name+")"+all
 		line, lineMost := onLine(c, least), onLine(c, most)
 		if isText {
-			least, most = fmt.Sprintf("left(%s, %d)", least, profileText), fmt.Sprintf("left(%s, %d)", most, profileText)
+			// Texts are cut before they are compared: the least of the heads is the head of the least.
+			head := fmt.Sprintf("left(%s, %d)", name, profileText)
+			least, most = "min("+head+")", "max("+head+")"
 		}
 		finite := name
 		if all != "" {
@@ -222,7 +224,12 @@ func (p *profiling) values(ctx context.Context, i int) error {
 	if column.Type == columnar.TypeText {
 		shown = fmt.Sprintf("left(v, %d)", profileText)
 	}
-	grouped := " FROM (SELECT v, count(*) AS n FROM (SELECT " + name + " AS v" + p.from + ") WHERE v IS NOT NULL GROUP BY v) ORDER BY n DESC, v LIMIT " + strconv.Itoa(profileTop)
+	value, by := "x AS v", "x"
+	if column.Type == columnar.TypeText && p.version.isLarge() {
+		// A sum stands for a large text, of which only the head is shown.
+		value, by = fmt.Sprintf("min(left(x, %d)) AS v", profileText), "sha256(x)"
+	}
+	grouped := " FROM (SELECT " + value + ", count(*) AS n FROM (SELECT " + name + " AS x" + p.from + ") WHERE x IS NOT NULL GROUP BY " + by + ") ORDER BY n DESC, v LIMIT " + strconv.Itoa(profileTop)
 	return p.ask(ctx, []string{shown, "n", "count(*) OVER ()"}, grouped, func(values map[string]json.RawMessage) error {
 		var n int64
 		if err := json.Unmarshal(values["f1"], &n); err != nil {

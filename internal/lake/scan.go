@@ -49,7 +49,7 @@ func (v *Version) scanSome(folder string, wanted func(*feedmill.VersionFile) boo
 // parts of it where rows are large. A worker holds what it has read of a statement and its
 // client has not taken, whatever the size, so each statement is given little to read.
 func (v *Version) scans(folder string, from int64) []string {
-	if v.source != "" || !slices.ContainsFunc(v.Files, func(file feedmill.VersionFile) bool { return len(file.Cuts) > 0 }) {
+	if v.source != "" || !v.isLarge() {
 		return []string{v.scan(folder, from)}
 	}
 	var all []string
@@ -67,6 +67,11 @@ func (v *Version) scans(folder string, from int64) []string {
 		first += file.Rows
 	}
 	return all
+}
+
+// isLarge reports whether rows of the version are so large that they are read some at a time.
+func (v *Version) isLarge() bool {
+	return slices.ContainsFunc(v.Files, func(file feedmill.VersionFile) bool { return len(file.Cuts) > 0 })
 }
 
 // apart reports whether a row of the version can be larger than the memory of a worker.

@@ -167,3 +167,24 @@ func TestMergingLargeRows(t *testing.T) {
 		t.Errorf("%d rows, %d replaced, %d added, %d known", got.Rows, got.Replaced, got.Added, got.Known)
 	}
 }
+
+// The profile of large texts needs no more memory than one of them.
+func TestProfileOfLargeRows(t *testing.T) {
+	r, store := reader(t, func(c *lake.PoolConfig) { c.Memory = 52 << 20 })
+	in := table{columns: []feedmill.Column{{ID: "c1", Name: "text", Type: columnar.TypeText}}}
+	for i := range 60 { // of which every third is the same
+		in.rows = append(in.rows, []cell{strings.Repeat(fmt.Sprintf("text %d ", max(i%3*i, 1)), 1<<17) + "end"})
+	}
+	v := in.write(t, store, "profiled.parquet")
+	p, err := r.Profile(t.Context(), v, feedmill.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Columns[0]
+	if head := strings.Repeat("text 1 ", 29)[:200]; len(c.Top) != 10 || string(c.Top[0].Value) != `"`+head+`"` || c.Top[0].Count != 21 || c.Top[1].Count != 2 || c.Distinct != 30 || !c.DistinctExact {
+		t.Errorf("the most frequent are %.300s of %d, %d distinct", c.Top[0].Value, c.Top[0].Count, c.Distinct)
+	}
+	if c.MaxLength == nil || !strings.HasPrefix(string(c.Min), `"text 1 text 1 `) || !strings.HasPrefix(string(c.Max), `"text 94 text 94`) || len(c.Min) != 202 {
+		t.Errorf("from %.30s to %.30s", c.Min, c.Max)
+	}
+}
