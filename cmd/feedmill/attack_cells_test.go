@@ -101,7 +101,8 @@ func (c cellTable) sum(format string) string {
 }
 
 // TestLargeCells stores tables of large cells, and reads them back byte by byte in every format, on
-// a server with a memory group. The long form has the sizes that are promised for 512 MB.
+// a server with a memory group. The long form has the sizes that are promised for 512 MB, and needs
+// 12 GB of disk.
 func TestLargeCells(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { storeLargeCells(t) })
 	t.Run("postgres", func(t *testing.T) {
