@@ -12,12 +12,15 @@ import (
 // trimmedEnd is a part of the text, behind the last row, that has nothing but ends of lines.
 type trimmedEnd struct{ from, to int64 }
 
-// blankEnd adds the blank lines at the end of the table to those between its rows.
-func (c *Table) blankEnd(blanks oddLines) (oddLines, error) {
+// blankAround adds the blank lines above the table and at its end to those between its rows.
+func (c *Table) blankAround(blanks oddLines) (oddLines, error) {
 	if c.options.Rules <= feedmill.RulesFirst {
 		return blanks, nil
 	}
-	blanks.offsets = slices.Clone(blanks.offsets)
+	between := blanks
+	blanks = oddLines{}
+	blanks.merge(c.blankHead)
+	blanks.merge(between)
 	parts := slices.Clone(c.trimmed)
 	slices.SortFunc(parts, func(a, b trimmedEnd) int { return cmp.Compare(a.from, b.from) })
 	for _, part := range parts {
@@ -58,7 +61,7 @@ func (r *raggedness) warnings(c *Table) (out []feedmill.Warning, err error) {
 			Detail: fmt.Sprintf("rows with more than %d fields; the others are in _extra_1 and so on", c.columns),
 		})
 	}
-	blanks, err := c.blankEnd(r.blanks)
+	blanks, err := c.blankAround(r.blanks)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ type Table struct {
 	// the blank text behind the end, each time that it was set.
 	begin, end int64
 	trimmed    []trimmedEnd
+	blankHead  oddLines // above the first line that is not blank
 	names      []string
 	units      []string
 	columns    int
@@ -233,6 +234,11 @@ func (c *Table) findTable(ctx context.Context, options Options) (found *trial, p
 func (c *Table) nameColumns(found *trial, place *layout.Table, first int) error {
 	c.warnings = append(c.warnings, place.Warnings...)
 	data := first + place.First
+	for i := range first {
+		if found.blank(i) && c.options.tablesBefore == 0 {
+			c.blankHead.add(int64(found.offsets[i]))
+		}
+	}
 	c.begin, c.names, c.units = int64(found.offsets[data]), place.Names, place.Units
 	c.columns, c.assumed, c.textFirst = len(place.Names), !place.Proven, place.TextFirst
 	if len(place.Header) == 0 {

@@ -155,7 +155,7 @@ func isSecond(rows []Row, names []string) bool {
 
 // CertainTable reports whether rows, none of which is blank, are certain to be a table: below
 // titles of one cell each stand names, and below those rows that are no wider, with nothing but
-// values in one of the columns.
+// values in one of the columns. The names can be repeated.
 func CertainTable(rows []Row) bool {
 	for len(rows) > 0 && rows[0].filled() == 1 {
 		rows = rows[1:]
@@ -173,6 +173,9 @@ func CertainTable(rows []Row) bool {
 		low, high := r.span()
 		if r.Blank || low < from || high > to {
 			return false
+		}
+		if sameCells(r, &rows[0]) {
+			continue // the header again
 		}
 		for j := range values {
 			switch cell := r.cell(from + j); {

@@ -254,7 +254,7 @@ func (f *finder) units(i int) bool {
 			return false
 		}
 		known++
-		if j < f.width && f.typed[j] {
+		if j < f.width && (f.typed[j] || f.rules > feedmill.RulesFirst && f.typedBelow(i, j)) {
 			typed++
 		}
 	}

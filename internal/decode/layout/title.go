@@ -21,8 +21,22 @@ func (f *finder) aboveNarrower(i int) bool {
 		case from == first && to == wide && f.rows[j].filled() == r.filled():
 			return false
 		case to < wide && f.rows[j].filled() == to-from:
-			return CertainTable(f.rows[j:f.paragraph(j)]) && !f.mostlyUnits(j)
+			return f.certainFrom(j) && !f.mostlyUnits(j)
 		}
+	}
+	return false
+}
+
+// certainFrom reports whether a table begins at a row that is certain to be one, in its first
+// rows or with those behind a blank one or two.
+func (f *finder) certainFrom(i int) bool {
+	var rows []Row
+	for range 3 {
+		end := f.paragraph(i)
+		if rows = append(rows, f.rows[i:end]...); CertainTable(rows) {
+			return true
+		}
+		i = f.next(end)
 	}
 	return false
 }
@@ -33,6 +47,22 @@ func (f *finder) paragraph(i int) int {
 		i++
 	}
 	return i
+}
+
+// typedBelow reports whether a column has nothing but values below a row, up to a blank one.
+func (f *finder) typedBelow(i, column int) bool {
+	values, end := 0, f.paragraph(i)
+	for k := i + 1; k < end; k++ {
+		cell := f.rows[k].cell(column)
+		if cell == "" || isToken(cell) || i > 0 && sameCells(&f.rows[k], &f.rows[i-1]) { // the header again
+			continue
+		}
+		if !LooksTyped(cell) {
+			return false
+		}
+		values++
+	}
+	return values > 0
 }
 
 // mostlyUnits reports whether at least half of the cells of a row are units, or say that there
