@@ -84,7 +84,7 @@ func (c *call) rejectsCursor() int64 {
 	plain, err := base64.RawURLEncoding.DecodeString(text)
 	n, bad := strconv.ParseInt(string(plain), 10, 64)
 	if err != nil || bad != nil || n < 0 {
-		c.fault(feedmill.Fault{Parameter: "cursor", Detail: "This is no cursor; take it from the Link header of the page before."})
+		c.fault(feedmill.Fault{Parameter: "cursor", Detail: "cursor is not valid. Use the cursor from the previous page's Link header."})
 	}
 	return n
 }

@@ -145,7 +145,7 @@ func instance(r *http.Request) string {
 // errTooSlow says that the time for the work on a request was over before the
 // work was.
 var errTooSlow = &feedmill.Error{
-	Kind: feedmill.ErrUnavailable, Detail: "This took too long and was broken off. Try again after the time in the Retry-After header; with an Idempotency-Key nothing happens twice.",
+	Kind: feedmill.ErrUnavailable, Detail: "The request timed out. Try again after the time in the Retry-After header; with an Idempotency-Key nothing happens twice.",
 }
 
 var propagator = propagation.TraceContext{}

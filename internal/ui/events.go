@@ -231,7 +231,7 @@ func publishEvent(v *visit) error {
 	if err := json.Unmarshal([]byte(f.Text), new(any)); errors.As(err, &fault) {
 		before := f.Text[:min(int(fault.Offset), len(f.Text))]
 		line := strings.Count(before, "\n") + 1
-		f.Faults = map[string]string{"data": fmt.Sprintf("This is no JSON: %v, on line %d.", fault, line)}
+		f.Faults = map[string]string{"data": fmt.Sprintf("The data is not valid JSON: %v, on line %d.", fault, line)}
 		return f.show(v, http.StatusUnprocessableEntity)
 	}
 	accepted, err := v.api.Publish(v.r.Context(), client.NewEvent{ID: f.ID, Type: f.Type, ResourceID: f.Resource, Data: json.RawMessage(f.Text)})

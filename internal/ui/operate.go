@@ -153,7 +153,7 @@ func operatePlots(points []client.OperationPoint, length, step time.Duration, no
 		{Title: "Oldest due", Unit: "seconds", Series: []plotSeries{of("oldest due", "accent", func(p client.OperationPoint) float64 { return p.OldestDue })}},
 		{Title: "Open deliveries", Series: []plotSeries{of("open", "accent", func(p client.OperationPoint) float64 { return p.Open })}},
 		{Title: "In flight", Series: []plotSeries{of("in flight", "accent", func(p client.OperationPoint) float64 { return p.InFlight })}},
-		{Title: "Refreshes under way", Bars: true, Series: []plotSeries{of("refreshes", "bar", func(p client.OperationPoint) float64 { return p.Refreshes })}},
+		{Title: "Running refreshes", Bars: true, Series: []plotSeries{of("refreshes", "bar", func(p client.OperationPoint) float64 { return p.Refreshes })}},
 	}
 	for i := range plots {
 		plots[i].At = at

@@ -223,7 +223,7 @@ func (v *visit) fail(err error) {
 		case p.Status == http.StatusNotFound:
 			f.Safe = ""
 		case p.Status == http.StatusForbidden && strings.Contains(p.Detail, "scope"):
-			f.Next = "Sign out and come back with a key that has it, or ask whoever administers the workspace for one."
+			f.Next = "Sign out and come back with a key that has it, or ask an admin of the workspace for one."
 		}
 	} else {
 		v.s.Log.Error("page", "path", v.r.URL.Path, "error", err)
