@@ -110,7 +110,11 @@ func (c *Table) trimFooter() error {
 	var examples []feedmill.Example
 	notes := int64(0)
 	for i := first + end; i < len(t.records); i++ {
-		if text := bytes.TrimRight(t.line(i), string(rune(c.Dialect.Delimiter))+" "); len(text) > 0 {
+		text := bytes.TrimRight(t.line(i), string(rune(c.Dialect.Delimiter))+" ")
+		if len(text) == 0 {
+			text = bytes.Trim(t.line(i), " \r") // delimiters between notes are a row, too
+		}
+		if len(text) > 0 {
 			if notes++; notes <= 3 || c.options.Extent.Footer == layout.DropNotes {
 				examples = append(examples, feedmill.Example{Line: from.Line + t.lineOf(i) - t.lineOf(first+end), Value: string(excerpt(text))})
 			}
