@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -251,11 +252,13 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrites)
 	defer cancel()
-	d.flushTally(release, lastTallyStep)
+	tallied := d.flushTally(release, lastTallyStep)
 	err := d.Store.ReleaseSlots(release, d.Replica, nil)
 	if err != nil {
 		err = fmt.Errorf("release delivery slots: %w", err)
 	}
+	// A full disk can still have room for the slots.
+	err = errors.Join(tallied, err)
 	if d.Signals != nil {
 		d.Signals.Tell(release, feedmill.SignalSlots, nil) // else they see it later
 	}

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -201,27 +202,27 @@ func (d *Dispatcher) writeTally(ctx context.Context) {
 		case <-tick.C:
 		case <-d.tally.full:
 		}
-		d.flushTally(ctx, tallyStep)
+		if err := d.flushTally(ctx, tallyStep); err != nil && ctx.Err() == nil {
+			d.Log.Warn("counts of deliveries are written later", "error", err)
+		}
 	}
 }
 
 // flushTally writes the counts that wait, so many at a time. Where they are few at a
 // time, it rests after each for as long as it took.
-func (d *Dispatcher) flushTally(ctx context.Context, step int) {
+func (d *Dispatcher) flushTally(ctx context.Context, step int) error {
 	for left := d.tally.waiting(); left > 0; left -= step {
 		all := d.tally.takeCounts(min(step, left))
 		began := time.Now()
 		if err := d.Store.WriteDeliveryCounts(ctx, all); err != nil {
 			d.tally.putBack(all)
-			if ctx.Err() == nil {
-				d.Log.Warn("counts of deliveries are written later", "error", err)
-			}
-			return
+			return fmt.Errorf("write counts of deliveries: %w", err)
 		}
 		if step < lastTallyStep {
 			pause(ctx, time.Since(began), nil)
 		}
 	}
+	return nil
 }
 
 // Counts are what came of the attempts of a subscription since a time, by

@@ -64,25 +64,31 @@ func TestTally(t *testing.T) {
 			}
 		}
 	}
+	flush := func() {
+		t.Helper()
+		if err := d.flushTally(t.Context(), tallyStep); (err != nil) != store.refuses {
+			t.Errorf("the store refuses: %v, and the error is %v", store.refuses, err)
+		}
+	}
 	count(feedmill.DeliveryDelivered, 1, start)
 	count(feedmill.DeliveryRetrying, 1, start.Add(time.Minute))
 	count(feedmill.DeliveryDelivered, 2, start.Add(2*time.Minute))
 	check("in memory", [4]int64{2, 1, 1, 0})
-	d.flushTally(t.Context(), tallyStep)
+	flush()
 	check("written", [4]int64{2, 1, 1, 0})
 	store.refuses = true
 	count(feedmill.DeliveryExhausted, 3, start.Add(3*time.Minute))
-	d.flushTally(t.Context(), tallyStep)
+	flush()
 	check("not written", [4]int64{2, 1, 2, 1})
 	count(feedmill.DeliveryDelivered, 1, start.Add(feedmill.CountStep))
-	d.flushTally(t.Context(), tallyStep)
+	flush()
 	check("in the next stretch", [4]int64{2, 1, 2, 1}, [4]int64{1, 1, 0, 0})
 	store.refuses = false
-	d.flushTally(t.Context(), tallyStep)
+	flush()
 	d.tally = newTally() // another process
 	check("after a restart", [4]int64{2, 1, 2, 1}, [4]int64{1, 1, 0, 0})
 	count(feedmill.DeliveryDelivered, 1, start.Add(feedmill.CountStep))
-	d.flushTally(t.Context(), tallyStep)
+	flush()
 	check("of two processes", [4]int64{2, 1, 2, 1}, [4]int64{2, 2, 0, 0})
 }
 
