@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/feedmill/feedmill"
 )
 
 // halfThere has the files whose names end with "here", of a store that lists files of two pages.
@@ -17,11 +19,11 @@ type halfThere struct {
 	names []string
 }
 
-func (h halfThere) Path(_ context.Context, name string) (string, error) {
+func (h halfThere) Lease(_ context.Context, name string) (feedmill.FileLease, error) {
 	if strings.HasSuffix(name, "here") {
-		return name, nil
+		return feedmill.FileLease{Path: name, Release: func() {}}, nil
 	}
-	return "", fmt.Errorf("no %s", name)
+	return feedmill.FileLease{}, fmt.Errorf("no %s", name)
 }
 
 func (h halfThere) CurrentFiles(_ context.Context, after string, limit int) ([]string, error) {
