@@ -95,8 +95,8 @@ func TestFooters(t *testing.T) {
 	// Every dropped line is an example.
 	for text, want := range map[string]string{
 		"id,v\n1,2\n2,3\n\nSource: x\nmore\n\nstill more\neven more\n": "skipped-footer 5 6 8 9,blank-lines 4",
-		"id,v\n1,2\n2,3\n-----\n,\n-----\n":                             "skipped-footer 4 5 6",
-		"id\tv\n1\t2\n2\t3\n-----\n\t\n-----\n":                         "skipped-footer 4 5 6",
+		"id,v\n1,2\n2,3\n-----\n,\n-----\n":                            "skipped-footer 4 5 6",
+		"id\tv\n1\t2\n2\t3\n-----\n\t\n-----\n":                        "skipped-footer 4 5 6",
 	} {
 		if _, warnings := readAll(t, "csv", text, Options{Rules: 2}); strings.Join(warnings, ",") != want {
 			t.Errorf("%q has the warnings %q, want %s", text, warnings, want)

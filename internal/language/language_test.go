@@ -112,9 +112,11 @@ var sentenceEnd = regexp.MustCompile(`[.!?:;]["')]?\s+`)
 // faults returns the rules that a text violates.
 func (x text) faults() []fault {
 	var faults []fault
-	for _, phrase := range phrases {
-		if at := phrase.pattern.FindString(x.body); at != "" {
-			faults = append(faults, fault{"phrase", fmt.Sprintf("replace %q (%s)", at, phrase.instead), x.body})
+	if anyPhrase.MatchString(x.body) {
+		for _, p := range phrases {
+			if at := p.pattern.FindString(x.body); at != "" {
+				faults = append(faults, fault{"phrase", fmt.Sprintf("replace %q (%s)", at, p.instead), x.body})
+			}
 		}
 	}
 	for _, sentence := range sentenceEnd.Split(x.body, -1) {
@@ -144,19 +146,23 @@ func titleCase(s string) bool {
 	return long >= 3 && capitals == long
 }
 
-var phrases = func() (all []struct {
+type phrase struct {
 	pattern *regexp.Regexp
 	instead string
-},
-) {
+}
+
+// phrases are the odd phrases, and anyPhrase matches a text that has one of them.
+var phrases, anyPhrase = compilePhrases()
+
+func compilePhrases() ([]phrase, *regexp.Regexp) {
+	var all []phrase
+	var patterns []string
 	for _, o := range odd {
-		all = append(all, struct {
-			pattern *regexp.Regexp
-			instead string
-		}{regexp.MustCompile(`(?i)` + o.pattern), o.instead})
+		all = append(all, phrase{regexp.MustCompile(`(?i)` + o.pattern), o.instead})
+		patterns = append(patterns, o.pattern)
 	}
-	return all
-}()
+	return all, regexp.MustCompile(`(?i)` + strings.Join(patterns, "|"))
+}
 
 func readRecord(t *testing.T) map[string]int {
 	t.Helper()
