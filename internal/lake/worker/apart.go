@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unsafe"
 
-	duckdb "github.com/duckdb/duckdb-go-bindings"
-
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
@@ -32,11 +30,13 @@ func (r *result) apart(sql string, failure error) (int, error) {
 	} else if rows == 0 {
 		return 0, nil
 	}
+	// Names of columns can differ in case only, which is the same name to DuckDB.
 	names := make([]string, len(r.columns))
 	for i := range names {
-		names[i] = `"` + strings.ReplaceAll(duckdb.ColumnName(&described.result, duckdb.IdxT(i)), `"`, `""`) + `"`
+		names[i] = fmt.Sprintf("c%d", i)
 	}
-	if err := r.readApart(sql, names, 0, len(names)); err != nil {
+	table := "(" + sql + ") AS large (" + strings.Join(names, ", ") + ")"
+	if err := r.readApart(table, names, 0, len(names)); err != nil {
 		return 0, err
 	}
 	return 1, nil
@@ -76,10 +76,10 @@ func (r *result) countRows(sql string) (int64, error) {
 	return at[int64](&counted.columns[0].cells, 0), nil
 }
 
-// readApart reads the columns [from, to) of the row, half of them at a time where all of them
-// are too large.
-func (r *result) readApart(sql string, names []string, from, to int) error {
-	part, err := r.begun("SELECT " + strings.Join(names[from:to], ", ") + " FROM (" + sql + ")")
+// readApart reads the columns names[from:to] of the only row of a table, half of them at a time
+// where all of them are too large.
+func (r *result) readApart(table string, names []string, from, to int) error {
+	part, err := r.begun("SELECT " + strings.Join(names[from:to], ", ") + " FROM " + table)
 	n := 0
 	if err == nil {
 		defer part.close()
@@ -90,10 +90,10 @@ func (r *result) readApart(sql string, names []string, from, to int) error {
 			part.release() // before more is read
 		}
 		middle := from + (to-from)/2
-		if err := r.readApart(sql, names, from, middle); err != nil {
+		if err := r.readApart(table, names, from, middle); err != nil {
 			return err
 		}
-		return r.readApart(sql, names, middle, to)
+		return r.readApart(table, names, middle, to)
 	}
 	if err != nil {
 		return err

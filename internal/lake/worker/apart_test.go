@@ -19,8 +19,8 @@ import (
 func TestRowsLargerThanTheMemory(t *testing.T) {
 	r, store := reader(t, func(c *lake.PoolConfig) { c.Memory, c.Process = 36<<20, 2*(36<<20+64<<20) })
 	in := table{columns: []feedmill.Column{{ID: "c1", Name: "id", Type: columnar.TypeInteger}, {ID: "c2", Name: "text", Type: columnar.TypeText}}}
-	for i := range 3 {
-		in.columns = append(in.columns, feedmill.Column{ID: fmt.Sprintf("l%d", i), Name: fmt.Sprintf("l%d", i), Type: columnar.TypeText, Nullable: true})
+	for i, name := range []string{"large", "Large", "other"} {
+		in.columns = append(in.columns, feedmill.Column{ID: fmt.Sprintf("l%d", i), Name: name, Type: columnar.TypeText, Nullable: true})
 	}
 	const rows = 4
 	var want [rows][]string
