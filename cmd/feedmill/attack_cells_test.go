@@ -93,7 +93,7 @@ func (c cellTable) write(to io.Writer, format string) {
 	}
 }
 
-// sum is what stands for the table in a format.
+// sum returns the digest of the table in a format.
 func (c cellTable) sum(format string) string {
 	h := sha256.New()
 	c.write(h, format)
@@ -159,7 +159,7 @@ func storeLargeCells(t *testing.T, env ...string) {
 	p.mustStop(t)
 }
 
-// sumOf reads a feed in a format and returns what stands for its bytes, or what went wrong.
+// sumOf reads a feed in a format and returns the digest of its bytes, or the error.
 func (p *process) sumOf(t *testing.T, feed, format string) string {
 	t.Helper()
 	h := sha256.New()

@@ -234,7 +234,7 @@ func TestReplicaDiesFetching(t *testing.T) {
 	if err != nil || other.Version != 1 {
 		t.Fatalf("%+v, %v", other, err)
 	}
-	eventually(t, "the operator is told of the file that the survivor lacks", func() bool {
+	eventually(t, "the operator page reports the file that the survivor lacks", func() bool {
 		o, err := survivor.client(sharedFirstKey).Operate(t.Context())
 		return err == nil && slices.ContainsFunc(o.Replicas, func(r client.Replica) bool { return r.MissingFiles == 1 })
 	})

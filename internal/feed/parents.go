@@ -29,7 +29,7 @@ func (f *Feeds) checkParents(ctx context.Context, workspace, id, source feedmill
 			case up == nil:
 				return feedmill.Invalid("", feedmill.Fault{Pointer: parent.Pointer, Detail: "There is no such feed in this workspace."})
 			case up.ID == id || up.Source == source:
-				return feedmill.Invalid("", feedmill.Fault{Pointer: parent.Pointer, Detail: "The feed would be made of its own rows."})
+				return feedmill.Invalid("", feedmill.Fault{Pointer: parent.Pointer, Detail: "The feed would be built from its own rows. Choose another feed."})
 			}
 			return nil
 		})
