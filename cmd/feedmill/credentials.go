@@ -38,7 +38,7 @@ func loadCredentials() (credentials, error) {
 		return credentials{}, err
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return credentials{}, fmt.Errorf("%s has mode %04o, so other users can read the key in it. Run chmod 600 on it, and revoke the key if others had access.", path, perm)
+		return credentials{}, fmt.Errorf("%s has mode %04o, so other users can read the key in it; run chmod 600 on it, and revoke the key if others had access", path, perm)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
