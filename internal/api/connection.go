@@ -89,6 +89,9 @@ func (s *Server) changeConnection(c *call) (answer, error) {
 		return answer{}, err
 	}
 	changed, err := s.Connections.Change(c.ctx(), c.who.Workspace, id, body, &c.faults)
+	if err == nil {
+		err = s.Feeds.Reconnected(c.ctx(), c.who.Workspace, id)
+	}
 	if err != nil {
 		return answer{}, err
 	}

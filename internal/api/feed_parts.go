@@ -55,6 +55,8 @@ type Feeds interface {
 	// Pause keeps a feed from fetching, and Resume lets it fetch again.
 	Pause(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error)
 	Resume(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error)
+	// Reconnected has the feeds of a connection tried again whose credential was refused.
+	Reconnected(ctx context.Context, workspace, connection feedmill.ID) error
 
 	// Restore gives a feed a new version with the rows of an older one.
 	Restore(ctx context.Context, workspace, feed feedmill.ID, number int64, keep feedmill.FeedResponse) (feedmill.Feed, error)

@@ -2,16 +2,13 @@ package app
 
 import (
 	"context"
-	"iter"
 	"path/filepath"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/connect"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/lake"
-	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/database/duckdb"
 	"github.com/feedmill/feedmill/internal/source/database/mysql"
@@ -21,9 +18,9 @@ import (
 )
 
 // newConnections makes the connections to databases, of which the feeds of a
-// workspace are one, and the APIs that manifests describe. The mill is there once
-// something is asked of them.
-func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mill) (*database.Connections, *connect.Connect, error) {
+// workspace are one, and the APIs that manifests describe, with the links by which people
+// connect those. The address is that of the server.
+func (a *App) newConnections(data, address string, pool *lake.Pool, mill *feed.Mill, rest feed.Source) (*database.Connections, *connect.Links, error) {
 	registry, err := manifest.NewRegistry(a.config.ServicesDir, a.log)
 	if err != nil {
 		return nil, nil, a.config.Wrong("servicesDir", err)
@@ -32,12 +29,10 @@ func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mil
 	if err != nil {
 		return nil, nil, err
 	}
-	services := &manifest.Services{Registry: registry, Tables: func() manifest.Tables { return mill() }, Clients: clients}
-	people := connect.New(connect.Options{
-		Store: a.store, Vault: a.vault, Provider: services.Provider, Clients: clients, HTTP: a.egress.HTTPClient(issuerTimeout),
-		PublicURL: a.config.PublicURL, Redirects: a.config.ConnectRedirects,
+	links := connect.NewLinks(connect.Options{
+		Store: a.store, Vault: a.vault, Provider: registry.Provider, Clients: clients, HTTP: a.egress.HTTPClient(issuerTimeout),
+		PublicURL: a.config.PublicURL, Address: address, Redirects: a.config.ConnectRedirects,
 	})
-	services.Revoke = people.Revoke
 	connections := database.New(database.Options{
 		Store: a.store, Vault: a.vault, Feeds: ownFeeds{a.store, mill},
 		CheckHost: a.egress.Policy().CheckHost, Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden,
@@ -47,25 +42,23 @@ func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mil
 			"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{Engine: lake.NewSQLite(pool)},
 			"duckdb": duckdb.Connector{Engine: lake.NewDatabases(pool)},
 		},
-		APIs: services, Log: a.log,
+		APIs: &manifest.Services{Registry: registry, Tables: feed.FetchedTables{Mill: mill, Source: rest}, Clients: clients, Revoke: links.Revoke},
+		Log:  a.log,
 		Offer: func(ctx context.Context, workspace feedmill.ID, service string) (feedmill.SignInLink, error) {
-			return people.Offer(ctx, workspace, service, "")
+			return links.Offer(ctx, workspace, service, "")
 		},
 	})
-	people.Services = connections
-	return connections, people, nil
+	return connections, links, nil
 }
 
 // ownFeeds are the feeds of workspaces as a database.
 type ownFeeds struct {
-	store
-	mill func() *feed.Mill
+	listedFeeds
+	*feed.Mill
 }
 
-func (f ownFeeds) Select(ctx context.Context, of feedmill.Feed, t *query.Tree) iter.Seq2[[]columnar.Vector, error] {
-	return f.mill().Select(ctx, of, t)
-}
-
-func (f ownFeeds) Explain(of feedmill.Feed, t *query.Tree) (sql string, args []string) {
-	return f.mill().Explain(of, t)
+// listedFeeds finds and lists feeds.
+type listedFeeds interface {
+	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
+	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
 }

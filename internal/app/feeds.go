@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -43,8 +41,9 @@ type feeds struct {
 	people      *connect.Connect
 }
 
-// newFeeds opens the files of feeds. No worker is started before one is needed.
-func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, metrics prometheus.Registerer) (*feeds, error) {
+// newFeeds opens the files of feeds. No worker is started before one is needed. The
+// address is that of the server.
+func (a *App) newFeeds(version, address string, m machine.Memory, queue publish.Queue, metrics prometheus.Registerer) (*feeds, error) {
 	data, err := filepath.Abs(a.config.Data)
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -67,42 +66,35 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 	if !lake.Landlock() {
 		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")
 	}
-	var mill *feed.Mill
-	connections, people, err := a.newConnections(data, pool, func() *feed.Mill { return mill })
-	if err != nil {
-		return nil, err
-	}
-	mill = feed.NewMill(feed.Parts{
+	mill := feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: files, Reader: lake.NewReader(files, pool), Temp: temp, Log: a.log,
 		Room: room, Metrics: metrics,
 		Modelling: m.Modelling, Previews: m.Previews, Large: m.Large,
-		Sources: map[feedmill.FeedType]feed.Source{
-			feedmill.FeedREST: rest.NewSource(rest.Options{
-				Transport: a.egress.Transport(), Secure: a.egress.SecureTransport, CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,
-				UserAgent: "Feedmill/" + version, MaxBytes: a.config.MaxUploadBytes,
-				Rows: func(ctx context.Context, workspace, id feedmill.ID, fields []string) (io.ReadCloser, int64, error) {
-					return mill.FeedRows(ctx, workspace, id, fields)
-				},
-			}),
-			feedmill.FeedQuery: database.Source{Connections: connections},
-		},
 	})
+	apis := rest.NewSource(rest.Options{
+		Transport: a.egress.Transport(), Secure: a.egress.SecureTransport, CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,
+		UserAgent: "Feedmill/" + version, MaxBytes: a.config.MaxUploadBytes, Rows: mill.FeedRows,
+	})
+	connections, links, err := a.newConnections(data, address, pool, mill, apis)
+	if err != nil {
+		return nil, err
+	}
+	fetcher := feed.NewFetcher(mill, map[feedmill.FeedType]feed.Source{feedmill.FeedREST: apis, feedmill.FeedQuery: database.Source{Connections: connections}})
 	holder, err := a.folder.Holder(a.replica)
 	if err != nil {
 		return nil, err
 	}
 	events, attempts := feed.Events(publish.SourceEvents), feedmill.RetrySchedule(a.config.RetrySchedule).Attempts()
 	options := refresh.Options{
-		Store: a.store, Runner: mill, Holder: holder, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
+		Store: a.store, Runner: fetcher, Holder: holder, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
 	}
 	if a.config.DatabaseURL != "" {
 		options.Elsewhere = files.Elsewhere
 	}
 	engine := refresh.New(options)
-	made := feed.New(mill, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
-	connections.Reconnected, people.Feeds = made.Reconnected, made
-	return &feeds{made, engine, pool, blobs, files, connections, people}, nil
+	made := feed.New(fetcher, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
+	return &feeds{made, engine, pool, blobs, files, connections, connect.New(links, connections, made)}, nil
 }
 
 // close ends the workers and gives the files up.

@@ -59,12 +59,17 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
+	listener, address, err := a.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
 	metrics := newMetrics()
 	events, err := a.newEvents(version, metrics)
 	if err != nil {
 		return err
 	}
-	feeds, err := a.newFeeds(version, machine.LimitMemory(a.log), queues{events.dispatcher, events.listeners}, metrics)
+	feeds, err := a.newFeeds(version, address, machine.LimitMemory(a.log), queues{events.dispatcher, events.listeners}, metrics)
 	if err != nil {
 		return err
 	}
@@ -81,27 +86,11 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		return a.config.Wrong("corsOrigins", err)
 	}
 	handler = ui.New(ui.Options{API: endpoints, People: feeds.people, Issuer: who, PublicURL: a.config.PublicURL, Version: version, Log: a.log}).Beside(handler)
-	var cert *serve.Certificate
-	if a.config.TLSCert != "" {
-		if cert, err = serve.NewCertificate(a.config.TLSCert, a.config.TLSKey, a.log); err != nil {
-			return err
-		}
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.config.Listen)
-	if err != nil {
-		return fmt.Errorf("listening on %s: %w; name another address with --listen", a.config.Listen, err)
-	}
 	// The key is made when nothing can go wrong any more before it is shown.
 	made, first, err := a.bootstrap(ctx)
 	if err != nil {
-		listener.Close()
 		return err
 	}
-	address := "http://" + listener.Addr().String()
-	if cert != nil {
-		address, listener = "https://"+listener.Addr().String(), cert.OverTLS(listener)
-	}
-	feeds.people.ListensAt(address)
 	server := newServer(handler, a.log)
 	server.RegisterOnShutdown(func() { events.listeners.Close(); endpoints.Stop() }) // else it would wait for them
 	hello := serve.Greeting{Version: version, URL: address, Data: a.config.Data, Key: made}
@@ -136,6 +125,23 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		err = nil
 	}
 	return err
+}
+
+// listen opens the port that the service listens at, and returns its URL.
+func (a *App) listen(ctx context.Context) (l net.Listener, address string, err error) {
+	var cert *serve.Certificate
+	if a.config.TLSCert != "" {
+		if cert, err = serve.NewCertificate(a.config.TLSCert, a.config.TLSKey, a.log); err != nil {
+			return nil, "", err
+		}
+	}
+	if l, err = new(net.ListenConfig).Listen(ctx, "tcp", a.config.Listen); err != nil {
+		return nil, "", fmt.Errorf("listening on %s: %w; name another address with --listen", a.config.Listen, err)
+	}
+	if cert != nil {
+		return cert.OverTLS(l), "https://" + l.Addr().String(), nil
+	}
+	return l, "http://" + l.Addr().String(), nil
 }
 
 // newServer is the server of the handler, with bounds on what a client may hold open.

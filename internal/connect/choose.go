@@ -24,11 +24,11 @@ func (c *Connect) Granted(ctx context.Context, visit, view string) (o feedmill.S
 		return o, err
 	}
 	var of feedmill.Connection
-	if of, o.Settings, o.Config, err = c.Services.Asked(ctx, in.Workspace, in.Connection); err != nil {
+	if of, o.Settings, o.Config, err = c.services.Asked(ctx, in.Workspace, in.Connection); err != nil {
 		return o, err
 	}
 	o.ServiceName = of.ServiceName
-	if o.Views, err = c.Services.Views(ctx, in.Workspace, of.ServiceName, false); err != nil {
+	if o.Views, err = c.services.Views(ctx, in.Workspace, of.ServiceName, false); err != nil {
 		return o, err
 	}
 	for _, v := range o.Views {
@@ -36,7 +36,7 @@ func (c *Connect) Granted(ctx context.Context, visit, view string) (o feedmill.S
 			o.View = v.Name
 		}
 	}
-	o.Fields, err = c.Services.Fields(ctx, in.Workspace, of.ServiceName, o.View, false)
+	o.Fields, err = c.services.Fields(ctx, in.Workspace, of.ServiceName, o.View, false)
 	return o, err
 }
 
@@ -51,7 +51,7 @@ func (c *Connect) Configure(ctx context.Context, o feedmill.SignInOffering, sett
 	if len(known) == 0 {
 		return nil
 	}
-	_, err := c.Services.Configure(ctx, o.Workspace, o.Connection, known)
+	_, err := c.services.Configure(ctx, o.Workspace, o.Connection, known)
 	return err
 }
 
@@ -62,7 +62,7 @@ func (c *Connect) Preview(ctx context.Context, o feedmill.SignInOffering, choice
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	return c.Feeds.PreviewFetched(ctx, o.Workspace, feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: body})
+	return c.feeds.PreviewFetched(ctx, o.Workspace, feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: body})
 }
 
 // Make makes the feed of a choice, which ends the sign-in, and says where the browser
@@ -78,7 +78,7 @@ func (c *Connect) Make(ctx context.Context, o feedmill.SignInOffering, choice fe
 		return feed, "", err
 	}
 	n := feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: body}
-	feed, err = c.Feeds.CreateFetched(ctx, o.Workspace, n, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil })
+	feed, err = c.feeds.CreateFetched(ctx, o.Workspace, n, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil })
 	if err != nil { // something else may be chosen
 		_, undone := c.Store.ChangeSignIn(context.WithoutCancel(ctx), o.Link, func(in *feedmill.SignIn) error {
 			in.State = feedmill.SignInGranted
@@ -118,7 +118,7 @@ func (c *Connect) Cancel(ctx context.Context, o feedmill.SignInOffering) error {
 	if _, err := c.move(ctx, o.SignIn, feedmill.SignInGranted, feedmill.SignInDone); err != nil {
 		return err
 	}
-	return c.Services.Delete(ctx, o.Workspace, o.Connection)
+	return c.services.Delete(ctx, o.Workspace, o.Connection)
 }
 
 // GiveBack gives back what people granted who have gone away since without making a
@@ -131,7 +131,7 @@ func (c *Connect) GiveBack(ctx context.Context, at time.Time, limit int) (int64,
 	for _, in := range gone {
 		// The connection goes first: whoever is stopped in between begins again. One that
 		// somebody else has made a feed of stays.
-		err := c.Services.Delete(ctx, in.Workspace, in.Connection)
+		err := c.services.Delete(ctx, in.Workspace, in.Connection)
 		if err != nil && !errors.Is(err, feedmill.ErrNotFound) && !errors.Is(err, feedmill.ErrConflict) {
 			return 0, err
 		}

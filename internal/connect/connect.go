@@ -8,12 +8,8 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,33 +49,19 @@ type Services interface {
 type Feeds interface {
 	PreviewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (feedmill.FeedPreview, error)
 	CreateFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed, respond feedmill.FeedResponse) (feedmill.Feed, error)
+	// Reconnected has the feeds of a connection tried again whose credential was refused.
+	Reconnected(ctx context.Context, workspace, connection feedmill.ID) error
 }
 
-// Options are the parts that connecting stands on.
-type Options struct {
-	Store Store
-	Vault Vault
-	// Provider finds where a service is signed in to, and its title; false where there
-	// is no such service, and nil for one that needs no person.
-	Provider func(service string) (provider *feedmill.Provider, title string, known bool)
-	// Clients are those of the services that the operator has configured.
-	Clients map[string]feedmill.OAuthClient
-	// Services and Feeds are there once somebody signs in.
-	Services Services
-	Feeds    Feeds
-	// PublicURL is what links begin with, else where the server listens, and Redirects are the origins that
-	// browsers may be sent to in the end.
-	PublicURL string
-	Redirects []string
-	// HTTP makes requests by the egress policy.
-	HTTP *http.Client
+// Connect signs people in, and makes connections and feeds of what they grant.
+type Connect struct {
+	*Links
+	services Services
+	feeds    Feeds
 }
-
-// Connect makes links and signs people in.
-type Connect struct{ Options }
 
 // New makes a Connect.
-func New(o Options) *Connect { return &Connect{o} }
+func New(l *Links, s Services, f Feeds) *Connect { return &Connect{l, s, f} }
 
 // LinkPath and CallbackPath are where the pages are.
 const (
@@ -92,61 +74,6 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 func conflict(kind, detail string) error {
 	return &feedmill.Error{Kind: feedmill.ErrConflict, Type: kind, Detail: detail}
-}
-
-// Offer makes a link with which somebody connects a service for a workspace, or, where
-// the name is that of a connection that somebody has made, connects that again.
-func (c *Connect) Offer(ctx context.Context, workspace feedmill.ID, name, redirect string) (feedmill.SignInLink, error) {
-	service, connection := name, feedmill.ID("")
-	of, err := c.Store.ConnectionOf(ctx, workspace, name)
-	switch {
-	case err == nil:
-		service, connection = of.Connector, of.ID
-	case !errors.Is(err, feedmill.ErrNotFound):
-		return feedmill.SignInLink{}, err
-	}
-	provider, title, known := c.Provider(service)
-	switch {
-	case !known && connection == "" && name != feedmill.ServiceFeeds:
-		return feedmill.SignInLink{}, feedmill.Invalid("", feedmill.Fault{Parameter: "serviceName", Detail: "There is no service of this name. GET /query_builder/services lists them."})
-	case provider == nil:
-		return feedmill.SignInLink{}, conflict("no-personal-service", "The service "+name+" needs no person. Make a connection where it needs one, and generate the feed with POST /data_feeds.")
-	case c.PublicURL == "":
-		return feedmill.SignInLink{}, conflict("service-not-configured", "The operator has not configured "+title+" yet: it needs publicUrl, where people come back from their sign-in.")
-	}
-	if _, ok := c.Clients[service]; !ok {
-		return feedmill.SignInLink{}, conflict("service-not-configured", "The operator has not configured "+title+" yet: it needs an entry in serviceClients with the client's id and secret.")
-	}
-	if err := c.checkRedirect(redirect); err != nil {
-		return feedmill.SignInLink{}, err
-	}
-	token, hash := feedmill.NewToken()
-	in := feedmill.SignIn{
-		Link: hash, Workspace: workspace, Service: service, Connection: connection, RedirectURI: redirect,
-		State: feedmill.SignInOffered, CreatedAt: now(), ExpiresAt: now().Add(feedmill.SignInOffer),
-	}
-	if err := c.Store.CreateSignIn(ctx, in); err != nil {
-		return feedmill.SignInLink{}, err
-	}
-	return feedmill.SignInLink{Service: name, URL: strings.TrimSuffix(c.PublicURL, "/") + LinkPath + token, ExpiresAt: in.ExpiresAt}, nil
-}
-
-// checkRedirect lets browsers go to allowed origins only.
-func (c *Connect) checkRedirect(text string) error {
-	if text == "" {
-		return nil
-	}
-	refuse := func(detail string) error {
-		return feedmill.Invalid("", feedmill.Fault{Parameter: "redirectUri", Detail: detail})
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" || len(text) > 2048 || strings.ContainsAny(text, "\\\r\n\t "):
-		return refuse("This must be an absolute URL of at most 2,048 bytes, without a user and a fragment.")
-	case !slices.Contains(c.Redirects, u.Scheme+"://"+u.Host):
-		return refuse("The operator allows no redirect to this origin; it has to stand in connectRedirects.")
-	}
-	return nil
 }
 
 // Offered is what the holder of a link is asked for that has not been used.
@@ -230,31 +157,6 @@ func (c *Connect) Begin(ctx context.Context, token string) (visit string, to str
 	}
 	u.RawQuery = q.Encode()
 	return visit, u.String(), nil
-}
-
-// ListensAt says at which URL the server listens, before it serves. Links begin with it
-// where the operator has set no other and it is one that a browser can open.
-func (c *Connect) ListensAt(address string) {
-	if u, err := url.Parse(address); c.PublicURL == "" && err == nil && !net.ParseIP(u.Hostname()).IsUnspecified() {
-		c.PublicURL = address
-	}
-}
-
-// callback is where the provider of a service sends people back to. Each service has
-// an address of its own, so that the answer of one provider is never taken for that of
-// another (RFC 9207 is what some providers have for this, and not all).
-func (c *Connect) callback(service string) string {
-	return strings.TrimSuffix(c.PublicURL, "/") + CallbackPath + service
-}
-
-// provider is where a service is signed in to, with the operator's client.
-func (c *Connect) provider(service string) (*feedmill.Provider, feedmill.OAuthClient, error) {
-	provider, _, _ := c.Provider(service)
-	client, ok := c.Clients[service]
-	if provider == nil || !ok {
-		return nil, feedmill.OAuthClient{}, conflict("service-not-configured", "The service "+service+" cannot be connected any more; ask the operator.")
-	}
-	return provider, client, nil
 }
 
 func (c *Connect) seal(in *feedmill.SignIn, h held) error {

@@ -118,7 +118,7 @@ func TestLeavingGivesBack(t *testing.T) {
 	if _, err := c.Return(t.Context(), visit, p.consent(t, to)); err != nil {
 		t.Fatal(err)
 	}
-	made := c.Services.(*services)
+	made := c.services.(*services)
 	if n, err := c.GiveBack(t.Context(), now(), 10); n != 0 || err != nil || made.deleted {
 		t.Fatalf("%d are given back while there is time to choose: %v", n, err)
 	}
@@ -174,7 +174,7 @@ func newConnect(t *testing.T, p *provider) (*Connect, feedmill.ID) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	c := New(Options{
+	c := New(NewLinks(Options{
 		Store: store, Vault: plainVault{}, HTTP: http.DefaultClient, PublicURL: "https://feeds.example/", Redirects: []string{"https://app.example"},
 		Clients: map[string]feedmill.OAuthClient{"crm": {ID: "our-client", Secret: "our-secret"}},
 		Provider: func(service string) (*feedmill.Provider, string, bool) {
@@ -189,8 +189,7 @@ func newConnect(t *testing.T, p *provider) (*Connect, feedmill.ID) {
 			}
 			return nil, "", false
 		},
-	})
-	c.Services = &services{}
+	}), &services{}, nil)
 	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "north", CreatedAt: now()}
 	if err := store.CreateWorkspace(context.Background(), w, nil); err != nil {
 		t.Fatal(err)
@@ -247,7 +246,7 @@ func TestSignIn(t *testing.T) {
 	_, err = c.Return(t.Context(), visit, answer)
 	wantType(t, err, "sign-in-over")
 	o, err := c.Granted(t.Context(), visit, "")
-	made := c.Services.(*services)
+	made := c.services.(*services)
 	if err != nil || made.token != "rt-1" || o.Connection != made.made.ID || o.RedirectURI != "https://app.example/done?x=1" {
 		t.Fatal(o, err)
 	}
@@ -351,7 +350,7 @@ func TestAttacksOnASignIn(t *testing.T) {
 			if err != nil && strings.ContainsAny(err.Error(), "\x00\x1b") {
 				t.Errorf("%q", err)
 			}
-			if _, err := c.Granted(t.Context(), visit, ""); err == nil || c.Services.(*services).token != "" {
+			if _, err := c.Granted(t.Context(), visit, ""); err == nil || c.services.(*services).token != "" {
 				t.Error("it is granted all the same")
 			}
 		})

@@ -48,13 +48,16 @@ func (c *Connect) Return(ctx context.Context, visit string, a feedmill.SignInAns
 		return in, err
 	}
 	if in.Connection != "" {
-		err := c.Services.Regrant(ctx, in.Workspace, in.Connection, token)
+		err := c.services.Regrant(ctx, in.Workspace, in.Connection, token)
+		if err == nil {
+			err = c.feeds.Reconnected(ctx, in.Workspace, in.Connection)
+		}
 		if err != nil { // nobody holds it
 			err = errors.Join(err, c.Revoke(context.WithoutCancel(ctx), in.Service, token))
 		}
 		return in, err
 	}
-	made, err := c.Services.Grant(ctx, in.Workspace, in.Service, token)
+	made, err := c.services.Grant(ctx, in.Workspace, in.Service, token)
 	if err != nil {
 		return in, errors.Join(err, c.Revoke(ctx, in.Service, token))
 	}
@@ -63,7 +66,7 @@ func (c *Connect) Return(ctx context.Context, visit string, a feedmill.SignInAns
 		return nil
 	})
 	if err != nil { // nobody could choose anything of it
-		return in, errors.Join(err, c.Services.Delete(context.WithoutCancel(ctx), in.Workspace, made.ID))
+		return in, errors.Join(err, c.services.Delete(context.WithoutCancel(ctx), in.Workspace, made.ID))
 	}
 	return granted, nil
 }
@@ -163,27 +166,4 @@ func printable(text string) string {
 		}
 		return r
 	}, text[:min(len(text), 100)])
-}
-
-// Revoke gives a grant back, where the provider takes it.
-func (c *Connect) Revoke(ctx context.Context, service, refreshToken string) error {
-	provider, client, err := c.provider(service)
-	if err != nil || provider.RevokeURL == "" {
-		return err
-	}
-	form := url.Values{"token": {refreshToken}, "token_type_hint": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, provider.RevokeURL, strings.NewReader(form.Encode()))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := c.HTTP.Do(r)
-	if err != nil {
-		return errors.New("the provider cannot be reached")
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("the provider answered %d", resp.StatusCode)
-	}
-	return nil
 }

@@ -49,7 +49,7 @@ type Queue interface {
 	Offer([]feedmill.DueDelivery)
 }
 
-// Options are what feeds work with, besides their mill.
+// Options are what feeds work with, besides their fetcher.
 type Options struct {
 	Store  Store
 	Engine Engine
@@ -63,14 +63,14 @@ type Options struct {
 // feed, the events that tell of it and the response to the request that asked
 // for it are written together or not at all.
 type Feeds struct {
-	*Mill
+	*Fetcher
 	Options
 	exports exports
 	adding  feedQueue
 }
 
-// New makes feeds of what a mill makes.
-func New(m *Mill, o Options) *Feeds { return &Feeds{Mill: m, Options: o} }
+// New makes feeds of what a fetcher brings.
+func New(f *Fetcher, o Options) *Feeds { return &Feeds{Fetcher: f, Options: o} }
 
 // now is the present as records keep it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

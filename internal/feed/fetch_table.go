@@ -14,33 +14,36 @@ import (
 	"github.com/feedmill/feedmill/internal/share"
 )
 
-// SelectFetched fetches what a definition of a REST feed asks for into a table that
+// FetchedTables are tables of what a source has, for one query each.
+type FetchedTables struct {
+	Mill   *Mill
+	Source Source
+}
+
+// SelectFetched fetches what a definition of the source asks for into a table that
 // is gone afterwards, and runs a tree over it. The tree was resolved over the
 // columns, which the table has and no others, in their types: a value that is none of
 // its column's is left out, which a warning says. Give is handed the columns of the
 // result once, with the digits that decimals turned out to have, and then its rows.
 // Where most is positive no more records are fetched once there are so many.
-func (m *Mill) SelectFetched(ctx context.Context, job feedmill.Fetch, definition []byte, columns []feedmill.Column, t *query.Tree, most int64, give func([]feedmill.Column, []columnar.Vector) error) (warnings []feedmill.Warning, err error) {
-	rest, err := m.source(feedmill.FeedREST)
-	if err != nil {
-		return nil, err
-	}
-	def, err := rest.DefineStored(definition)
+func (f FetchedTables) SelectFetched(ctx context.Context, job feedmill.Fetch, definition []byte, columns []feedmill.Column, t *query.Tree, most int64, give func([]feedmill.Column, []columnar.Vector) error) (warnings []feedmill.Warning, err error) {
+	def, err := f.Source.DefineStored(definition)
 	if err != nil {
 		return nil, unusable(err)
 	}
+	m := f.Mill
 	feed := newFetched(def, feedmill.FeedPatch{}, now())
 	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/fetched.parquet"}}
 	defer m.remove(table.file)
-	f := &fetching{mill: m, slots: m.slotsFor(job), tables: []*fetchedTable{table}, also: job.Trace}
-	defer func() { err = errors.Join(err, f.close()) }()
+	run := &fetching{mill: m, slots: m.slotsFor(job), tables: []*fetchedTable{table}, also: job.Trace}
+	defer func() { err = errors.Join(err, run.close()) }()
 	job.Spec, job.Secrets, job.Rules, job.Feeds, job.Stage = def.Source.Spec, def.Source.Secrets, def.Source.Rules, nil, ""
-	_, err = f.fetch(ctx, feedmill.FeedREST, job, someRows{f, most})
+	_, err = run.fetch(ctx, f.Source, job, someRows{run, most})
 	cut := errors.Is(err, errEnough)
 	if err != nil && !cut {
 		return nil, err
 	}
-	v, warnings, err := m.tabulate(ctx, f, table, columns)
+	v, warnings, err := m.tabulate(ctx, run, table, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -51,9 +54,9 @@ func (m *Mill) SelectFetched(ctx context.Context, job feedmill.Fetch, definition
 	if err := give(t.Columns(), nil); err != nil {
 		return nil, err
 	}
-	for run, err := range m.Reader.Select(ctx, &v, t) {
+	for rows, err := range m.Reader.Select(ctx, &v, t) {
 		if err == nil {
-			err = give(nil, run)
+			err = give(nil, rows)
 		}
 		if err != nil {
 			return nil, err

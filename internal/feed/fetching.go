@@ -59,11 +59,7 @@ type fetchedTable struct {
 
 // fetch fetches all data, with a file for pages that is gone with this process,
 // whatever becomes of it.
-func (f *fetching) fetch(ctx context.Context, t feedmill.FeedType, job feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error) {
-	source, err := f.mill.source(t)
-	if err != nil {
-		return feedmill.Fetched{}, err
-	}
+func (f *fetching) fetch(ctx context.Context, source Source, job feedmill.Fetch, sink feedmill.FetchSink) (_ feedmill.Fetched, err error) {
 	if err := f.mill.Room.Disk.Check(); err != nil {
 		return feedmill.Fetched{}, err
 	}

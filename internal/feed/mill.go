@@ -23,8 +23,6 @@ type Parts struct {
 	Sourcing Sourcing
 	Blobs    Blobs
 	Reader   *lake.Reader
-	// Sources are the kinds of sources that there are.
-	Sources map[feedmill.FeedType]Source
 	// Stages is the folder for what is done of fetches that are not, empty to keep
 	// nothing of them.
 	Stages string
@@ -126,15 +124,6 @@ func (m *Mill) takeTurn(ctx context.Context, slots *share.Slots, work func(conte
 var errTooMuchAtOnce = &feedmill.Error{
 	Kind: feedmill.ErrTooMany, Type: "too-many-uploads", RetryAfter: 5 * time.Second,
 	Detail: fmt.Sprintf("%d uploads or previews of this workspace wait for their turn already. Send it again after the time in the Retry-After header, and fewer at once.", maxWaiting),
-}
-
-// source is the kind of source that feeds of a type have.
-func (m *Mill) source(t feedmill.FeedType) (Source, error) {
-	s, ok := m.Sources[t]
-	if !ok {
-		return nil, fmt.Errorf("there is no source for feeds of the type %q", t)
-	}
-	return s, nil
 }
 
 // secrets opens what a source has sealed.

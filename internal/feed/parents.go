@@ -71,8 +71,8 @@ func (f *Feeds) eachUpstream(ctx context.Context, workspace feedmill.ID, from []
 
 // Upstream lists the versions of other feeds that the rows of a version were built from,
 // as far as they are known.
-func (m *Mill) Upstream(t feedmill.FeedType, v feedmill.FeedVersion) (known []feedmill.UpstreamVersion) {
-	kind, ok := m.Sources[t]
+func (m *Fetcher) Upstream(t feedmill.FeedType, v feedmill.FeedVersion) (known []feedmill.UpstreamVersion) {
+	kind, ok := m.sources[t]
 	if !ok {
 		return nil
 	}

@@ -92,7 +92,7 @@ func (m *Mill) showVersion(ctx context.Context, v lake.Version, rows int64, warn
 
 // PreviewFetched fetches as many pages as a preview shows rows of, and says what
 // would become of them.
-func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
+func (m *Fetcher) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
 	err = m.Room.Disk.During(ctx, func(ctx context.Context) error {
 		p, err = m.previewFetched(ctx, workspace, n)
 		return err
@@ -100,7 +100,7 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	return p, err
 }
 
-func (m *Mill) previewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
+func (m *Fetcher) previewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
 	source, err := m.source(n.Type)
 	if err != nil {
 		return feedmill.FeedPreview{}, err
@@ -113,11 +113,11 @@ func (m *Mill) previewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	feed := newFetched(def, feedmill.FeedPatch{}, now())
 	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/preview.parquet", defined: feedmill.DefinedColumns(def.Spec)}}
 	defer func() { m.remove(table.file) }()
-	f := &fetching{mill: m, slots: m.previews, tables: []*fetchedTable{table}}
+	f := &fetching{mill: m.Mill, slots: m.previews, tables: []*fetchedTable{table}}
 	defer func() { err = errors.Join(err, f.close()) }()
 	var fetched feedmill.Fetched
 	err = m.takeTurn(ctx, m.fetches, func(ctx context.Context) error {
-		fetched, err = f.fetch(ctx, n.Type, feedmill.Fetch{
+		fetched, err = f.fetch(ctx, source, feedmill.Fetch{
 			Source: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace,
 			Spec: def.Source.Spec, Secrets: def.Source.Secrets, Rules: def.Source.Rules, Enough: previewRows,
 		}, firstRows{f})

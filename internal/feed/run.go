@@ -11,7 +11,7 @@ import (
 
 // Run fetches a source for its feeds. Every page is modelled while the next
 // one is on its way; the versions are made after the last.
-func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) (outcomes []feedmill.FeedOutcome, err error) {
+func (m *Fetcher) Run(ctx context.Context, claim feedmill.Claim) (outcomes []feedmill.FeedOutcome, err error) {
 	err = m.Room.Disk.During(ctx, func(ctx context.Context) error {
 		outcomes, err = m.run(ctx, claim)
 		return err
@@ -22,19 +22,23 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) (outcomes []feedmi
 	return outcomes, err
 }
 
-func (m *Mill) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOutcome, error) {
+func (m *Fetcher) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOutcome, error) {
+	source, err := m.source(claim.Source.Type)
+	if err != nil {
+		return nil, err
+	}
 	secrets, err := m.secrets(ctx, claim.Source)
 	if err != nil {
 		return nil, err
 	}
 	ctx = share.InBackground(ctx, string(claim.Source.Workspace))
-	f := &fetching{mill: m, slots: m.modelling, report: claim.Report}
-	fetched, err := m.fetchFor(ctx, f, &claim, secrets, 1)
+	f := &fetching{mill: m.Mill, slots: m.modelling, report: claim.Report}
+	fetched, err := m.fetchFor(ctx, source, f, &claim, secrets, 1)
 	for again := (restarts{}); again.wanted(ctx, err); {
 		// Tables cannot take rows back, so all of it is fetched once more.
 		m.closeFetched(f, claim.Source.ID)
-		f = &fetching{mill: m, slots: m.modelling, report: claim.Report, trace: f.trace, counted: feedmill.Refresh{Requests: f.counted.Requests}}
-		fetched, err = m.fetchFor(ctx, f, &claim, secrets, again.attempts)
+		f = &fetching{mill: m.Mill, slots: m.modelling, report: claim.Report, trace: f.trace, counted: feedmill.Refresh{Requests: f.counted.Requests}}
+		fetched, err = m.fetchFor(ctx, source, f, &claim, secrets, again.attempts)
 	}
 	defer func() { m.closeFetched(f, claim.Source.ID) }()
 	if ctx.Err() != nil {
@@ -52,7 +56,7 @@ func (m *Mill) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 			o.Pins = fetched.Pins
 			if !fetched.NotModified {
 				o.Position = fetched.Positions[i]
-				o.Upstream = m.Sources[claim.Source.Type].Upstream(o.Position)
+				o.Upstream = source.Upstream(o.Position)
 			}
 			t.warn(fetched.Warnings)
 			t.fetched.full, t.fetched.partial = fetched.Full && t.mode == feedmill.ModeMerge, fetched.Partial
@@ -79,12 +83,12 @@ func (m *Mill) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 }
 
 // fetchFor fetches a source for the feeds of a claim.
-func (m *Mill) fetchFor(ctx context.Context, f *fetching, claim *feedmill.Claim, secrets []byte, attempt int) (feedmill.Fetched, error) {
+func (m *Mill) fetchFor(ctx context.Context, source Source, f *fetching, claim *feedmill.Claim, secrets []byte, attempt int) (feedmill.Fetched, error) {
 	for _, feed := range claim.Feeds {
 		f.tables = append(f.tables, &fetchedTable{loading: runLoading(feed, claim.Source.Run), stage: f.reach})
 	}
 	f.reach(feedmill.StageFetching)
-	return f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
+	return f.fetch(ctx, source, feedmill.Fetch{
 		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets, Rules: claim.Source.Rules,
 		Attempt: attempt, Stage: m.stageOf(claim.Source.ID),
 		KeepSecrets: func(ctx context.Context, secrets []byte) error { return m.keepSecrets(ctx, &claim.Source, secrets) },

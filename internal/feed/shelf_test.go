@@ -109,7 +109,7 @@ func (s *typedSource) run(rows ...[]any) {
 
 // shelf is a mill with one source, and the versions that it made.
 type shelf struct {
-	*Mill
+	*Fetcher
 	source   *typedSource
 	versions map[string]feedmill.FeedVersion
 	runs     int64
@@ -147,10 +147,9 @@ func newShelf(t *testing.T) *shelf {
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Workers: 1, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(pool.Close)
 	s := &shelf{source: new(typedSource), versions: make(map[string]feedmill.FeedVersion)}
-	s.Mill = NewMill(Parts{
+	s.Fetcher = NewFetcher(NewMill(Parts{
 		Versions: s, Vault: noSecrets{}, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: t.TempDir(), Log: slog.New(slog.DiscardHandler),
-		Sources: map[feedmill.FeedType]Source{feedmill.FeedQuery: s.source},
-	})
+	}), map[feedmill.FeedType]Source{feedmill.FeedQuery: s.source})
 	return s
 }
 

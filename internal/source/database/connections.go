@@ -52,9 +52,6 @@ type Options struct {
 	Temp string
 	// Folders knows where the files of databases may be.
 	Folders Folders
-	// Reconnected is told of a connection that was changed, so that its feeds whose
-	// credential was refused are tried again; nil where nobody wants to know.
-	Reconnected func(ctx context.Context, workspace, connection feedmill.ID) error
 	// APIs are the HTTP APIs that are services; it may be nil.
 	APIs APIs
 	// Offer makes the link with which a person connects a service.

@@ -44,9 +44,6 @@ func (c *Connections) Change(ctx context.Context, workspace, id feedmill.ID, bod
 			err = nameTaken(changed.ServiceName)
 		}
 	}
-	if err == nil && c.Reconnected != nil {
-		err = c.Reconnected(ctx, workspace, id)
-	}
 	return after, err
 }
 

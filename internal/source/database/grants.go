@@ -36,13 +36,9 @@ func (c *Connections) Grant(ctx context.Context, workspace feedmill.ID, service,
 	return made, feedmill.ErrConflict
 }
 
-// Regrant gives a connection what a person has granted anew, and has its feeds tried
-// again.
+// Regrant gives a connection what a person has granted anew.
 func (c *Connections) Regrant(ctx context.Context, workspace, id feedmill.ID, token string) error {
 	_, err := c.changeConfig(ctx, workspace, id, func(config feedmill.ConnectionConfig) { config[refreshToken] = token })
-	if err == nil && c.Reconnected != nil {
-		err = c.Reconnected(ctx, workspace, id)
-	}
 	return err
 }
 

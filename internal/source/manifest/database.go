@@ -125,7 +125,7 @@ func (t *apiTable) Read(ctx context.Context, tree *query.Tree, out database.Rows
 		most = max(previewRecords, tree.Limit)
 	}
 	finish := database.NewFinish(plan, out, "")
-	warnings, err := t.services.Tables().SelectFetched(ctx, t.job(), definition, t.view.columns(), tree, most, func(columns []feedmill.Column, rows []columnar.Vector) error {
+	warnings, err := t.services.Tables.SelectFetched(ctx, t.job(), definition, t.view.columns(), tree, most, func(columns []feedmill.Column, rows []columnar.Vector) error {
 		if columns != nil {
 			return finish.Columns(ctx, columns)
 		}

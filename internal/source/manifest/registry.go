@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // Registry has the services that come with the program and those of a folder, in
@@ -72,6 +74,15 @@ func (r *Registry) Find(service string) (*Manifest, bool) {
 		return nil, false
 	}
 	return all[i], true
+}
+
+// Provider finds where a service is signed in to; nil for one that needs no person.
+func (r *Registry) Provider(service string) (provider *feedmill.Provider, title string, known bool) {
+	m, ok := r.Find(service)
+	if !ok {
+		return nil, "", false
+	}
+	return m.SignIn, m.Title, true
 }
 
 // files are the manifests of the folder.

@@ -23,8 +23,7 @@ type Tables interface {
 // Services are manifests as services of the query builder.
 type Services struct {
 	Registry *Registry
-	// Tables is there once something is asked.
-	Tables func() Tables
+	Tables   Tables
 	// Clients are what the operator has registered at the providers of services that
 	// people connect, by the names of the services.
 	Clients map[string]feedmill.OAuthClient
@@ -41,7 +40,7 @@ func (s *Services) All() []database.API {
 			Connector: m.connector(), Title: m.Title, Personal: m.SignIn != nil,
 			Open: func(use database.APIUse) database.Database { return &api{m, s.withClient(m, use), s} },
 		}
-		if m.SignIn != nil && s.Revoke != nil {
+		if m.SignIn != nil {
 			all[i].Revoke = func(ctx context.Context, config feedmill.ConnectionConfig) error {
 				return s.Revoke(ctx, m.Service, config[refreshToken])
 			}
@@ -63,15 +62,6 @@ func (s *Services) withClient(m *Manifest, use database.APIUse) database.APIUse 
 	}
 	use.Config["clientId"], use.Config["clientSecret"] = client.ID, client.Secret
 	return use
-}
-
-// Provider finds where a service is signed in to; nil for one that needs no person.
-func (s *Services) Provider(service string) (provider *feedmill.Provider, title string, known bool) {
-	m, ok := s.Registry.Find(service)
-	if !ok {
-		return nil, "", false
-	}
-	return m.SignIn, m.Title, true
 }
 
 // connector says what a connection to the service says.
