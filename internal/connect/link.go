@@ -93,7 +93,7 @@ func (l *Links) checkRedirect(text string) error {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" || len(text) > 2048 || strings.ContainsAny(text, "\\\r\n\t "):
 		return refuse("This must be an absolute URL of at most 2,048 bytes, without a user and a fragment.")
 	case !slices.Contains(l.Redirects, u.Scheme+"://"+u.Host):
-		return refuse("The operator does not allow redirects to this origin. Add it to connectRedirects.")
+		return refuse("The operator allows no redirect to this origin. Add it to connectRedirects.")
 	}
 	return nil
 }
