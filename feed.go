@@ -10,20 +10,6 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// FeedType says where the data of a feed comes from.
-type FeedType string
-
-// The types of feeds.
-const (
-	FeedUpload FeedType = "dataUpload"
-	FeedQuery  FeedType = "queryBuilder"
-	FeedREST   FeedType = "rest"
-)
-
-// HasSource reports whether feeds of the type have their data fetched from a
-// source.
-func (t FeedType) HasSource() bool { return t == FeedREST || t == FeedQuery }
-
 // FeedState is how a feed stands with its source. A feed that has one version
 // is readable in every state.
 type FeedState string

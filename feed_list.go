@@ -2,7 +2,6 @@ package feedmill
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -70,39 +69,31 @@ const maxLabelBytes = 300
 // by it.
 func (f *Feed) SearchText() string { return strings.ToLower(f.Name + "\n" + f.SourceLabel()) }
 
+// labelSpec is the part of a feed's spec that its label is built from.
+type labelSpec struct {
+	File    string `json:"file"`
+	Sheet   int    `json:"sheet"`
+	Request struct {
+		URL any `json:"url"`
+	} `json:"request"`
+	ServiceName string `json:"serviceName"`
+	ViewName    string `json:"viewName"`
+}
+
 // SourceLabel says in short where the data of a feed comes from: the name of a
 // file, the host and path of a request, or the service and view of a query.
 func (f *Feed) SourceLabel() string {
-	var spec struct {
-		File    string `json:"file"`
-		Sheet   int    `json:"sheet"`
-		Request struct {
-			URL any `json:"url"`
-		} `json:"request"`
-		ServiceName string `json:"serviceName"`
-		ViewName    string `json:"viewName"`
-	}
-	if json.Unmarshal(f.Spec, &spec) != nil {
+	var spec labelSpec
+	kind := f.Type.Kind()
+	if kind.label == nil || json.Unmarshal(f.Spec, &spec) != nil {
 		return ""
 	}
-	label := spec.File
-	switch f.Type {
-	case FeedUpload:
-		if label != "" && spec.Sheet > 1 {
-			label += ", sheet " + strconv.Itoa(spec.Sheet)
-		}
-	case FeedREST:
-		text, _ := spec.Request.URL.(string)
-		label = hostAndPath(text)
-	case FeedQuery:
-		label = spec.ServiceName + " · " + spec.ViewName
-	}
-	label = strings.Map(func(r rune) rune {
+	label := strings.Map(func(r rune) rune {
 		if r < ' ' {
 			return ' '
 		}
 		return r
-	}, label)
+	}, kind.label(spec))
 	if len(label) > maxLabelBytes {
 		label = strings.ToValidUTF8(label[:maxLabelBytes-len("…")], "") + "…"
 	}

@@ -276,3 +276,27 @@ func goFiles(t *testing.T) []string {
 	}
 	return files
 }
+
+// TestSourcesAreNamedByTheirPackages holds the names of sources to the packages of sources, the
+// wiring and the client. Code elsewhere asks for a property of a FeedKind.
+func TestSourcesAreNamedByTheirPackages(t *testing.T) {
+	name := regexp.MustCompile(`\bfeedmill\.Feed(REST|Query)\b`)
+	allowed := regexp.MustCompile(`^(internal/(source|app|store/storetest)|client|bench)/|_test\.go$`)
+	found := 0
+	for _, file := range goFiles(t) {
+		text, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch named := name.Find(text); {
+		case named == nil:
+		case allowed.MatchString(file):
+			found++
+		default:
+			t.Errorf("%s names %s", file, named)
+		}
+	}
+	if found == 0 {
+		t.Error("no file names a source; the test searches for the wrong names")
+	}
+}

@@ -4,28 +4,36 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
 )
 
-// feedTypes are the types of feeds that can be made.
-const feedTypes = "dataUpload (the body is the data), rest (the body says where it is fetched) and queryBuilder (the body is a query)"
+// feedTypes lists the types of feeds that can be created.
+func feedTypes() string {
+	var all []string
+	for _, k := range feedmill.FeedKinds {
+		all = append(all, string(k.Type)+" ("+k.Body+")")
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " and " + all[last]
+}
 
 // feedType reads the type of feed that is wanted. One that cannot be made is
 // refused with all that is wrong with the parameters: what the body must be
 // depends on it.
 func (s *Server) feedType(c *call) (feedmill.FeedType, error) {
 	t := feedmill.FeedType(c.query["type"])
-	switch t {
-	case feedmill.FeedUpload, feedmill.FeedREST, feedmill.FeedQuery:
+	if t.Kind().Type != "" {
 		return t, nil
-	case "":
-		c.fault(feedmill.Fault{Parameter: "type", Detail: "This parameter is required: " + feedTypes + "."})
-	default:
-		c.fault(feedmill.Fault{Parameter: "type", Detail: "There is no such type; there are " + feedTypes + "."})
 	}
+	detail := "There is no such type; there are "
+	if t == "" {
+		detail = "This parameter is required: "
+	}
+	c.fault(feedmill.Fault{Parameter: "type", Detail: detail + feedTypes() + "."})
 	s.readUploadParameters(c, new(feedmill.Upload))
 	c.checkNameParameter()
 	return t, c.refusal()
@@ -44,7 +52,7 @@ func (s *Server) createFeed(c *call) (answer, error) {
 		return s.createFetched(c, t)
 	}
 	if _, given := c.query["sourceOf"]; given {
-		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "An upload has no source to share; this is for type=rest."})
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "An upload has no source to share; this is for " + sharedTypes() + "."})
 	}
 	return s.readHeld(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, keepWith(c, createdFeed))

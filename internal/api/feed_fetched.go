@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
@@ -76,8 +77,8 @@ func (s *Server) sourceOf(c *call, t feedmill.FeedType) (feedmill.ID, error) {
 	if !given {
 		return "", nil
 	}
-	if t != feedmill.FeedREST {
-		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "This is for type=rest; a query is fetched for one feed."})
+	if !t.Kind().Shared {
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "This is for " + sharedTypes() + "; feeds of type=" + string(t) + " share no source."})
 		return "", nil
 	}
 	id, err := feedmill.ParseID(feedmill.PrefixDataFeed, text)
@@ -92,7 +93,18 @@ func (s *Server) sourceOf(c *call, t feedmill.FeedType) (feedmill.ID, error) {
 	case err != nil:
 		return "", err
 	case f.Type != t:
-		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "That feed does not fetch its data from a REST API, so there is nothing to share."})
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "That feed is not of type=" + string(t) + ", so there is nothing to share."})
 	}
 	return id, nil
+}
+
+// sharedTypes lists the types of feeds that can share a source, as parameters.
+func sharedTypes() string {
+	var all []string
+	for _, k := range feedmill.FeedKinds {
+		if k.Shared {
+			all = append(all, "type="+string(k.Type))
+		}
+	}
+	return strings.Join(all, " and ")
 }

@@ -182,7 +182,7 @@ type ranFilterView struct {
 
 // previewQuery answers the first rows of a query and how they were asked for.
 func (s *Server) previewQuery(c *call) (answer, error) {
-	n, err := s.readFetched(c, feedmill.FeedQuery)
+	n, err := s.readFetched(c, feedmill.ConnectedType())
 	if err != nil {
 		return answer{}, err
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/share"
-	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Granted is what the holder of a visit can choose, whose provider has said yes.
@@ -58,18 +56,18 @@ func (c *Connect) Configure(ctx context.Context, o feedmill.SignInOffering, sett
 // Preview fetches the first rows of a choice.
 func (c *Connect) Preview(ctx context.Context, o feedmill.SignInOffering, choice feedmill.SignInChoice) (feedmill.FeedPreview, error) {
 	ctx = share.For(ctx, string(o.Workspace))
-	body, err := spec(o, choice)
+	n, err := c.services.Chosen(o, choice)
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	return c.feeds.PreviewFetched(ctx, o.Workspace, feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: body})
+	return c.feeds.PreviewFetched(ctx, o.Workspace, n)
 }
 
 // Make makes the feed of a choice, which ends the sign-in, and says where the browser
 // goes: empty for nowhere.
 func (c *Connect) Make(ctx context.Context, o feedmill.SignInOffering, choice feedmill.SignInChoice) (feed feedmill.Feed, to string, err error) {
 	ctx = share.For(ctx, string(o.Workspace))
-	body, err := spec(o, choice)
+	n, err := c.services.Chosen(o, choice)
 	if err != nil {
 		return feed, "", err
 	}
@@ -77,7 +75,6 @@ func (c *Connect) Make(ctx context.Context, o feedmill.SignInOffering, choice fe
 	if _, err := c.move(ctx, o.SignIn, feedmill.SignInGranted, feedmill.SignInDone); err != nil {
 		return feed, "", err
 	}
-	n := feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: body}
 	feed, err = c.feeds.CreateFetched(ctx, o.Workspace, n, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil })
 	if err != nil { // something else may be chosen
 		_, undone := c.Store.ChangeSignIn(context.WithoutCancel(ctx), o.Link, func(in *feedmill.SignIn) error {
@@ -144,114 +141,4 @@ func (c *Connect) GiveBack(ctx context.Context, at time.Time, limit int) (int64,
 		}
 	}
 	return int64(len(gone)), nil
-}
-
-// spec is the definition of the feed of a choice.
-func spec(o feedmill.SignInOffering, choice feedmill.SignInChoice) ([]byte, error) {
-	set := func(v *strictjson.Value, name string, text string) {
-		if text != "" {
-			v.Set(name, strictjson.String(text))
-		}
-	}
-	names := func(all []string) strictjson.Value {
-		list := strictjson.Value{Kind: '['}
-		for _, name := range all {
-			list.Items = append(list.Items, strictjson.String(name))
-		}
-		return list
-	}
-	filters, err := filtersOf(choice)
-	if err != nil {
-		return nil, err
-	}
-	list := strictjson.Value{Kind: '['}
-	add := func(name string, selected bool) {
-		field := strictjson.Value{Kind: '{'}
-		field.Set("field", strictjson.String(name))
-		if !selected {
-			field.Set("select", strictjson.Value{Kind: 'f', Raw: []byte("false")})
-		}
-		if filters := filters[name]; len(filters.Items) > 0 {
-			field.Set("filters", filters)
-		}
-		list.Items = append(list.Items, field)
-	}
-	chosen := map[string]bool{}
-	for _, name := range choice.Fields {
-		chosen[name] = true
-		add(name, true)
-	}
-	for _, f := range choice.Filters {
-		if f.Field != "" && !chosen[f.Field] {
-			chosen[f.Field] = true
-			add(f.Field, false)
-		}
-	}
-	query := strictjson.Value{Kind: '{'}
-	query.Set("fields", list)
-	def := strictjson.Value{Kind: '{'}
-	set(&def, "name", strings.TrimSpace(choice.Name))
-	set(&def, "serviceName", o.ServiceName)
-	set(&def, "viewName", choice.View)
-	def.Set("query", query)
-	if choice.Every != "" {
-		schedule := strictjson.Value{Kind: '{'}
-		set(&schedule, "every", choice.Every)
-		def.Set("schedule", schedule)
-	}
-	if view := o.ChosenView(); choice.OnlyNew && view.Cursor != "" {
-		incremental := strictjson.Value{Kind: '{'}
-		set(&incremental, "field", view.Cursor)
-		def.Set("incremental", incremental)
-		if len(view.Key) > 0 {
-			set(&def, "mode", string(feedmill.ModeMerge))
-			def.Set("key", names(view.Key))
-		}
-	}
-	return def.Append(nil), nil
-}
-
-// filtersOf are the conditions of a choice, by their fields.
-func filtersOf(choice feedmill.SignInChoice) (map[string]strictjson.Value, error) {
-	of := make(map[string]strictjson.Value)
-	for _, f := range choice.Filters {
-		if f.Field == "" || f.Op == "" {
-			continue
-		}
-		filter := strictjson.Value{Kind: '{'}
-		filter.Set("op", strictjson.String(f.Op))
-		values := strictjson.Value{Kind: '['}
-		for value := range strings.SplitSeq(f.Value, ",") {
-			if value = strings.TrimSpace(value); value != "" {
-				item, err := filterValue(f, value)
-				if err != nil {
-					return nil, err
-				}
-				values.Items = append(values.Items, item)
-			}
-		}
-		if len(values.Items) > 0 {
-			filter.Set("values", values)
-		}
-		list := of[f.Field]
-		list.Kind = '['
-		list.Items = append(list.Items, filter)
-		of[f.Field] = list
-	}
-	return of, nil
-}
-
-// filterValue is a value of a condition.
-func filterValue(f feedmill.SignInFilter, text string) (strictjson.Value, error) {
-	if !feedmill.FilterOp(f.Op).TakesPeriod() {
-		return strictjson.String(text), nil
-	}
-	p, err := feedmill.ParsePeriod(text)
-	if err != nil {
-		return strictjson.Value{}, feedmill.Invalid("The time of the condition on " + f.Field + " cannot be read: " + err.Error() + ".")
-	}
-	period := strictjson.Value{Kind: '{'}
-	period.Set("n", strictjson.Value{Kind: '0', Raw: strconv.AppendInt(nil, int64(p.N), 10)})
-	period.Set("unit", strictjson.String(string(p.Unit)))
-	return period, nil
 }

@@ -43,6 +43,8 @@ type Services interface {
 	Delete(ctx context.Context, workspace, id feedmill.ID) error
 	Views(ctx context.Context, workspace feedmill.ID, service string, anew bool) ([]feedmill.ServiceView, error)
 	Fields(ctx context.Context, workspace feedmill.ID, service, view string, anew bool) ([]feedmill.ServiceField, error)
+	// Chosen is the definition of the feed that a person chose.
+	Chosen(o feedmill.SignInOffering, choice feedmill.SignInChoice) (feedmill.FetchedFeed, error)
 }
 
 // Feeds makes feeds.

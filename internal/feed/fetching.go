@@ -171,6 +171,7 @@ func (f *fetching) addPage(ctx context.Context, t *fetchedTable, format string, 
 // Columns begins all tables, of rows that have types already.
 func (f *fetching) Columns(ctx context.Context, columns []feedmill.Column) error {
 	for _, t := range f.tables {
+		t.declared = true
 		t.typed = f.mill.beginTyped(ctx, t.loading, columns)
 	}
 	return nil

@@ -71,8 +71,8 @@ func fitTyped(l *loading, columns []feedmill.Column, rows int64) ([]feedmill.Col
 	var changes []feedmill.Warning
 	if l.before.Version > 0 {
 		fitting := model.Fit(l.before.Columns, columns, rows)
-		if l.before.Type == feedmill.FeedQuery && len(l.before.Position) == 0 {
-			fitting.DropMissing() // somebody asks another query
+		if l.declared && len(l.before.Position) == 0 {
+			fitting.DropMissing()
 		}
 		columns, changes = fitting.Columns, fitting.Changes
 	}

@@ -42,6 +42,8 @@ type loading struct {
 	pageOf func(record int64) int
 	// accept takes rows that are not what is expected of them.
 	accept bool
+	// declared says that the source has named all columns, so that the others are gone.
+	declared bool
 	// unchanged says that the version would be the one that is there.
 	unchanged bool
 }

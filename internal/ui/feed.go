@@ -99,7 +99,7 @@ const pageRows = 50
 
 func headOf(v *visit, tab string) (feedHead, error) {
 	f, err := v.api.DataFeed(v.r.Context(), v.r.PathValue("id"))
-	return feedHead{DataFeed: f, Kind: kinds[f.Type], Label: labelOf(f), Tab: tab}, err
+	return feedHead{DataFeed: f, Kind: f.Type.Kind().Title, Label: labelOf(f), Tab: tab}, err
 }
 
 func showFeed(v *visit) error {

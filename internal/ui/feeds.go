@@ -117,9 +117,6 @@ func (l feedList) Sorted(column string) string {
 	return map[string]string{" ↑": "ascending", " ↓": "descending"}[l.Arrow(column)]
 }
 
-// kinds are what people call the types of feeds.
-var kinds = map[feedmill.FeedType]string{feedmill.FeedUpload: "Upload", feedmill.FeedREST: "REST", feedmill.FeedQuery: "Query"}
-
 // labelOf says where the data comes from: the format, where data came without a name.
 func labelOf(f client.DataFeed) string {
 	var source struct {
@@ -131,7 +128,7 @@ func labelOf(f client.DataFeed) string {
 
 func rowOf(f client.DataFeed) feedRow {
 	f.SourceLabel = labelOf(f)
-	return feedRow{DataFeed: f, Kind: kinds[f.Type], Ticks: ticks(f.RecentRefreshes), Trouble: troubleOf(f)}
+	return feedRow{DataFeed: f, Kind: f.Type.Kind().Title, Ticks: ticks(f.RecentRefreshes), Trouble: troubleOf(f)}
 }
 
 // tickedRefreshes is how many refreshes have a tick.

@@ -103,14 +103,14 @@ func (s Store) lockConnection(ctx context.Context, tx Tx, workspace, id feedmill
 		users = append(users, user)
 		return err
 	}, `SELECT f.id, f.name FROM feeds f JOIN sources s ON s.workspace_id = f.workspace_id AND s.id = f.source_id
-		WHERE s.workspace_id = ?1 AND s.type = ?2 AND s.host = ?3 ORDER BY f.id DESC LIMIT 100`, workspace, feedmill.FeedQuery, string(id))
+		WHERE s.workspace_id = ?1 AND s.type = ?2 AND s.host = ?3 ORDER BY f.id DESC LIMIT 100`, workspace, feedmill.ConnectedType(), string(id))
 	return c, users, err
 }
 
 // useConnection keeps the connection of a new source from being deleted at the
 // same time. One that is gone already is feedmill.ErrConflict.
 func (s Store) useConnection(ctx context.Context, tx Tx, source *feedmill.Source) error {
-	if source == nil || source.Type != feedmill.FeedQuery || !feedmill.IsID(feedmill.PrefixConnection, source.Host) {
+	if source == nil || !source.Type.Kind().Connected || !feedmill.IsID(feedmill.PrefixConnection, source.Host) {
 		return nil
 	}
 	if err := s.lock(ctx, tx, `connections WHERE workspace_id = ?1 AND id = ?2`, source.Workspace, source.Host); err != nil {

@@ -28,7 +28,7 @@ func (s Store) MaskErrors(ctx context.Context, workspace, connection feedmill.ID
 			}
 			all = append(all, Statement{`UPDATE feeds SET last_error = ?3 WHERE workspace_id = ?1 AND id = ?2`, []any{workspace, feed, JSON(&failure)}})
 			return nil
-		}, `SELECT f.id, f.last_error`+of+where, workspace, feedmill.FeedQuery, string(connection))
+		}, `SELECT f.id, f.last_error`+of+where, workspace, feedmill.ConnectedType(), string(connection))
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s Store) MaskErrors(ctx context.Context, workspace, connection feedmill.ID
 			}
 			all = append(all, Statement{`UPDATE refreshes SET error = ?4 WHERE workspace_id = ?1 AND feed_id = ?2 AND id = ?3`, []any{workspace, feed, refresh, JSON(&failure)}})
 			return nil
-		}, `SELECT r.feed_id, r.id, r.error`+of+` JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id`+where+` AND r.error <> 'null'`, workspace, feedmill.FeedQuery, string(connection))
+		}, `SELECT r.feed_id, r.id, r.error`+of+` JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id`+where+` AND r.error <> 'null'`, workspace, feedmill.ConnectedType(), string(connection))
 		if err != nil {
 			return err
 		}
