@@ -21,6 +21,8 @@ type store struct {
 	// 16 hexadecimal digits of i.
 	series, hex string
 	columns     string
+	// settled are statements that the store would otherwise run during the measurement.
+	settled []string
 }
 
 var (
@@ -28,11 +30,13 @@ var (
 		series:  "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d) SELECT i FROM n)",
 		hex:     "printf('%016x', i)",
 		columns: "SELECT name FROM pragma_table_info($1)",
+		settled: []string{"ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"},
 	}
 	postgresStore = store{
 		series:  "generate_series(1, %d) AS n(i)",
 		hex:     "lpad(to_hex(i), 16, '0')",
 		columns: "SELECT column_name FROM information_schema.columns WHERE table_name = $1 AND table_schema = current_schema() AND is_generated = 'NEVER'",
+		settled: []string{"VACUUM (ANALYZE)", "CHECKPOINT"},
 	}
 )
 
@@ -62,10 +66,19 @@ func fill(ctx context.Context, s *sample, o options) (err error) {
 		},
 		func() error { return db.deliveries(ctx, s, o) },
 		func() error { return db.versions(ctx, s, o) },
-		func() error { _, err := db.ExecContext(ctx, "ANALYZE"); return err },
+		func() error { return db.settle(ctx) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (db store) settle(ctx context.Context) error {
+	for _, statement := range db.settled {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,9 @@
 // Command growth measures whether a full store is slower than an empty one: the start,
 // and the median of a publish, a read, and the first page of each list.
 //
-// The same store is measured twice. In between, rows of a feed, a subscription, an
-// event and a delivery that the program itself has written are multiplied by SQL.
+// Two servers run at the same time, and each request goes to both in turns. In one of the
+// stores, SQL multiplies the rows of a feed, a subscription, a version and a delivery that
+// the server itself has written.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill/bench/internal/rig"
@@ -19,6 +21,7 @@ type options struct {
 	rig.Options
 	feeds, subscriptions, deliveries, versions int
 	requests, starts                           int
+	only                                       string
 }
 
 func main() {
@@ -27,8 +30,9 @@ func main() {
 	flag.IntVar(&o.subscriptions, "subscriptions", 100_000, "subscriptions of the full store, to events that are not published")
 	flag.IntVar(&o.deliveries, "deliveries", 10_000_000, "deliveries in the log of one subscription")
 	flag.IntVar(&o.versions, "versions", 1000, "versions of one feed")
-	flag.IntVar(&o.requests, "requests", 301, "requests of each kind")
-	flag.IntVar(&o.starts, "starts", 5, "starts of the program")
+	flag.IntVar(&o.requests, "requests", 301, "requests of each kind to each server")
+	flag.IntVar(&o.starts, "starts", 11, "starts of each server")
+	flag.StringVar(&o.only, "only", "", "only the rows whose name contains this")
 	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) })
 }
 
@@ -36,41 +40,69 @@ func main() {
 const target = 1.5
 
 func run(ctx context.Context, r *rig.Rig, o options) (err error) {
-	mill, err := r.Start(ctx, r.Feedmill)
-	if err != nil {
-		return err
+	var samples [2]*sample // of the empty store and of the full one
+	for i := range samples {
+		mill, err := r.Start(ctx, r.Feedmill)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, mill.Close()) }()
+		if samples[i], err = newSample(ctx, mill); err != nil {
+			return err
+		}
+		defer samples[i].sink.Stop()
 	}
-	defer func() { err = errors.Join(err, mill.Close()) }()
-	s, err := newSample(ctx, mill)
-	if err != nil {
-		return err
-	}
-	defer s.sink.Stop()
-	empty, err := s.measure(ctx, o)
-	if err != nil {
-		return err
-	}
-	mill.Stop()
+	empty, full := samples[0], samples[1]
+	full.mill.Stop()
 	began := time.Now()
-	if err := fill(ctx, s, o); err != nil {
+	if err := fill(ctx, full, o); err != nil {
 		return fmt.Errorf("fill the store: %w", err)
 	}
-	if err := mill.Restart(); err != nil {
-		return err
+	empty.mill.Stop()
+	for _, s := range samples {
+		if err := s.mill.Restart(); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("%d feeds, %d subscriptions, %d deliveries, %d versions of one feed, filled in %v\n", o.feeds, o.subscriptions, o.deliveries, o.versions, time.Since(began).Round(time.Second))
-	full, err := s.measure(ctx, o)
-	if err != nil {
-		return err
-	}
 	fmt.Printf("| p50 of | empty | full | ratio |\n|---|---:|---:|---:|\n")
-	for i, e := range empty {
-		ratio := float64(full[i].took) / float64(e.took)
-		verdict := ""
-		if ratio > target {
-			verdict = " (target: 1.5)"
+	of := full.requests()
+	for i, request := range empty.requests() {
+		if !strings.Contains(request.name, o.only) {
+			continue
 		}
-		fmt.Printf("| %s | %v | %v | %.2f%s |\n", e.name, e.took.Round(10*time.Microsecond), full[i].took.Round(10*time.Microsecond), ratio, verdict)
+		if err := inTurns(ctx, o.requests, request, of[i]); err != nil {
+			return err
+		}
 	}
+	if !strings.Contains("start", o.only) {
+		return nil
+	}
+	return inTurns(ctx, o.starts, empty.start(), full.start())
+}
+
+// inTurns sends a request to both stores in turns and prints the medians.
+func inTurns(ctx context.Context, times int, requests ...request) error {
+	took := make([][]time.Duration, len(requests))
+	for turn := range times + 1 {
+		for i, r := range requests {
+			if r.before != nil {
+				r.before()
+			}
+			began := time.Now()
+			if err := r.do(ctx); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			if turn > 0 { // the first one opens files and connections
+				took[i] = append(took[i], time.Since(began))
+			}
+		}
+	}
+	empty, full := rig.Median(took[0]), rig.Median(took[1])
+	verdict, ratio := "", float64(full)/float64(empty)
+	if ratio > target {
+		verdict = fmt.Sprintf(" (target: %.1f)", target)
+	}
+	fmt.Printf("| %s | %v | %v | %.2f%s |\n", requests[0].name, empty.Round(10*time.Microsecond), full.Round(10*time.Microsecond), ratio, verdict)
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/feedmill/feedmill/bench/internal/rig"
 	"github.com/feedmill/feedmill/client"
@@ -110,52 +109,35 @@ func (s *sample) get(path string) func(context.Context) error {
 	}
 }
 
-// median is how long something takes.
-type median struct {
-	name string
-	took time.Duration
+// request is something that is measured.
+type request struct {
+	name   string
+	do     func(context.Context) error
+	before func() // is not measured
 }
 
-func (s *sample) measure(ctx context.Context, o options) ([]median, error) {
+func (s *sample) requests() []request {
 	page := fmt.Sprint("?limit=", pageSize)
-	var all []median
-	for _, m := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"publish", s.publish},
-		{"rows", s.get("/data_feeds/" + s.feed + "/data" + page)},
-		{"a feed", s.get("/data_feeds/" + s.feed)},
-		{"feeds", s.get("/data_feeds" + page)},
-		{"feeds by name", s.get("/data_feeds" + page + "&sort=name")},
-		{"versions", s.get("/data_feeds/" + s.versioned + "/versions" + page)},
-		{"subscriptions", s.get("/events/subscriptions" + page)},
-		{"deliveries", s.get("/events/subscriptions/" + s.delivered + "/deliveries" + page)},
-		{"events", s.get("/events" + page)},
-	} {
-		var took []time.Duration
-		for i := range o.requests + 1 {
-			began := time.Now()
-			if err := m.do(ctx); err != nil {
-				return nil, err
-			}
-			if i > 0 { // the first one opens files and connections
-				took = append(took, time.Since(began))
-			}
-		}
-		all = append(all, median{m.name, rig.Median(took)})
+	return []request{
+		{name: "publish", do: s.publish},
+		{name: "rows", do: s.get("/data_feeds/" + s.feed + "/data" + page)},
+		{name: "a feed", do: s.get("/data_feeds/" + s.feed)},
+		{name: "feeds", do: s.get("/data_feeds" + page)},
+		{name: "feeds by name", do: s.get("/data_feeds" + page + "&sort=name")},
+		{name: "feeds, counted by state", do: s.get("/data_feeds" + page + "&counts=state")},
+		{name: "versions", do: s.get("/data_feeds/" + s.versioned + "/versions" + page)},
+		{name: "subscriptions", do: s.get("/events/subscriptions" + page)},
+		{name: "deliveries", do: s.get("/events/subscriptions/" + s.delivered + "/deliveries" + page)},
+		{name: "events", do: s.get("/events" + page)},
 	}
-	var took []time.Duration
-	for range o.starts {
-		s.mill.Stop()
-		began := time.Now()
+}
+
+// start is a start of the server until it is ready.
+func (s *sample) start() request {
+	return request{name: "start", before: func() { s.mill.Stop() }, do: func(ctx context.Context) error {
 		if err := s.mill.Restart(); err != nil {
-			return nil, err
+			return err
 		}
-		if err := s.get("/readyz")(ctx); err != nil {
-			return nil, err
-		}
-		took = append(took, time.Since(began))
-	}
-	return append(all, median{"start", rig.Median(took)}), nil
+		return s.get("/readyz")(ctx)
+	}}
 }

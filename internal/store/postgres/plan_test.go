@@ -68,7 +68,8 @@ func TestPlansOfEmptyTablesAreGoodForFullOnes(t *testing.T) {
 }
 
 // A page of a list reads about what it shows: not the newer deliveries of others, when the
-// subscription has most of all, nor all deliveries of an event that went to many.
+// subscription has most of all, nor all deliveries of an event that went to many, nor all
+// feeds of a workspace, or versions of a feed, to count them.
 func TestPagesReadWhatTheyShow(t *testing.T) {
 	const rows, shown = 1000, 10
 	db := open(t, pgtest.New(t))
@@ -87,6 +88,23 @@ func TestPagesReadWhatTheyShow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	at := time.UnixMilli(5000)
+	feed := feedmill.Feed{
+		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: sub.Workspace, Source: feedmill.NewID(feedmill.PrefixDataSource), Type: feedmill.FeedUpload,
+		State: feedmill.FeedReady, CreatedAt: at, UpdatedAt: at, Version: 1,
+	}
+	version := feedmill.FeedVersion{Feed: feed.ID, Number: 1, CreatedAt: at}
+	if _, err := db.CreateFeed(t.Context(), feedmill.NewFeed{Feed: feed, Version: &version}, nil, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{
+		`INSERT INTO feeds SELECT (jsonb_populate_record(f, jsonb_build_object('id', f.id || n, 'search', 'feed ' || n))).* FROM feeds f, generate_series(1, $1) n`,
+		`INSERT INTO feed_versions SELECT (jsonb_populate_record(v, jsonb_build_object('number', 1 + n))).* FROM feed_versions v, generate_series(1, $1) n`,
+	} {
+		if _, err := db.pool.Exec(t.Context(), query, 5*rows); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if _, err := db.pool.Exec(t.Context(), `VACUUM (ANALYZE)`); err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +116,21 @@ func TestPagesReadWhatTheyShow(t *testing.T) {
 			t.Fatal(states, len(found), err)
 		}
 	}
+	for _, sort := range feedmill.FeedSorts {
+		found, err := db.SearchFeeds(t.Context(), sub.Workspace, feedmill.FeedSearch{Sort: sort, Limit: shown, CountStates: true})
+		if err != nil || len(found.Feeds) != shown || found.Total != 5*rows+1 {
+			t.Fatal(sort, len(found.Feeds), found.Total, err)
+		}
+	}
+	if found, err := db.FeedVersions(t.Context(), sub.Workspace, feed.ID, at, 0, shown); err != nil || len(found) != shown {
+		t.Fatal(len(found), err)
+	}
 	routes, err := db.EventRoutes(t.Context(), sub.Workspace, []feedmill.ID{event}, shown)
 	if err != nil || len(routes[event]) != shown {
 		t.Fatal(len(routes[event]), err)
 	}
 	for name, n := range rowsRead(t, db) {
-		if n -= before[name]; n > 50*shown && strings.Contains(name, "deliveries") {
+		if n -= before[name]; n > 50*shown && (strings.Contains(name, "deliveries") || strings.Contains(name, "feed")) {
 			t.Errorf("%s: %d were read for pages of %d", name, n, shown)
 		}
 	}

@@ -34,8 +34,8 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 		found.ByState = few.byState
 		w = feedWhere{args: []any{workspace}}
 		w.oneOf(few.ids, fewOf(q))
-	} else if q.CountStates {
-		if found.ByState, err = s.feedStates(ctx, w); err != nil {
+	} else if q.CountStates || q.Text == "" {
+		if found.ByState, err = s.feedStates(ctx, w, q.Text == ""); err != nil {
 			return feedmill.FeedsFound{}, err
 		}
 	}
@@ -164,8 +164,13 @@ func placeOf(f feedmill.Feed, sort feedmill.FeedSort, search string) *feedmill.F
 	return &p
 }
 
-// feedStates counts feeds by their states.
-func (s Store) feedStates(ctx context.Context, w feedWhere) (map[feedmill.FeedState]int64, error) {
+// feedStates counts feeds by their states. The numbers of all feeds of a workspace are kept,
+// because to count very many takes longer than to list a part of them.
+func (s Store) feedStates(ctx context.Context, w feedWhere, all bool) (map[feedmill.FeedState]int64, error) {
+	query := `SELECT state, count(*) FROM feeds WHERE workspace_id = ?1` + w.and + ` GROUP BY state`
+	if all {
+		query = `SELECT state, CAST(sum(feeds) AS bigint) FROM feed_counts WHERE workspace_id = ?1 GROUP BY state HAVING sum(feeds) <> 0`
+	}
 	counts := make(map[feedmill.FeedState]int64)
 	err := s.db.Each(ctx, func(row Row) error {
 		var state feedmill.FeedState
@@ -173,7 +178,7 @@ func (s Store) feedStates(ctx context.Context, w feedWhere) (map[feedmill.FeedSt
 		err := row.Scan(&state, &n)
 		counts[state] = n
 		return err
-	}, `SELECT state, count(*) FROM feeds WHERE workspace_id = ?1`+w.and+` GROUP BY state`, w.args...)
+	}, query, w.args...)
 	return counts, err
 }
 

@@ -129,6 +129,10 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 		t.Errorf("the source of an upload: %v", err)
 	}
 
+	if found, err := db.SearchFeeds(ctx, f.Workspace, feedmill.FeedSearch{Sort: feedmill.SortFeedName, Limit: 1, CountStates: true}); err != nil || found.Total != 1 || found.ByState[feedmill.FeedReady] != 1 {
+		t.Errorf("%d feeds are listed, by state %v, %v", found.Total, found.ByState, err)
+	}
+
 	source := feedmill.Source{ID: f.Source, Workspace: f.Workspace, Type: feedmill.FeedREST, DueAt: at, CreatedAt: at, UpdatedAt: at}
 	fetched := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: f.Workspace, Source: f.Source, Type: feedmill.FeedREST, CreatedAt: at, UpdatedAt: at}
 	if _, err := db.CreateFeed(ctx, feedmill.NewFeed{Feed: fetched, Source: &source}, nil, 1, nil); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,6 +80,41 @@ var feedLists = []testCase{
 		must(t, err)
 		equal(t, "the second part", ids(all[2:]), ids(second.Feeds))
 		equal(t, "in all", int64(3), second.Total)
+	}},
+	{name: "feeds are counted by state while many change at once", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		workspaces := []feedmill.ID{newWorkspace(t, s).ID, newWorkspace(t, s).ID}
+		var tasks sync.WaitGroup
+		for i := range 8 {
+			tasks.Go(func() {
+				for turn := range 3 {
+					f, v, r := newFeed(workspaces[i%2])
+					f.State = feedmill.FeedPending
+					if _, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil); err != nil {
+						t.Error(err)
+						return
+					}
+					_, _, err := s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+						f.State = feedmill.FeedFailed
+						return nil, nil, nil
+					}, maxAttempts)
+					if err == nil && turn == 2 {
+						_, err = s.DeleteFeed(ctx, f.Workspace, f.ID, now(), nil, maxAttempts)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		makeFeed(t, s, workspaces[0])
+		tasks.Wait()
+		for i, counts := range []map[feedmill.FeedState]int64{{feedmill.FeedReady: 1, feedmill.FeedFailed: 8}, {feedmill.FeedFailed: 8}} {
+			found, err := s.SearchFeeds(ctx, workspaces[i], feedmill.FeedSearch{Sort: feedmill.SortFeedName, Limit: 2, CountStates: true, States: []feedmill.FeedState{feedmill.FeedFailed}})
+			must(t, err)
+			equal(t, "by state", counts, found.ByState)
+			equal(t, "failed", int64(8), found.Total)
+		}
 	}},
 }
 
