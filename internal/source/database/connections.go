@@ -24,7 +24,7 @@ type Store interface {
 	TakeRenewal(ctx context.Context, workspace, id feedmill.ID, holder string, at, until time.Time) (taken bool, received []byte, err error)
 	EndRenewal(ctx context.Context, workspace, id feedmill.ID, holder string, received []byte) error
 	DeleteConnection(ctx context.Context, workspace, id feedmill.ID) (users []feedmill.FeedReference, err error)
-	UnmaskedConnections(ctx context.Context, limit int) ([]feedmill.Connection, error)
+	UnmaskedConnections(ctx context.Context, after feedmill.Connection, limit int) ([]feedmill.Connection, error)
 	MaskErrors(ctx context.Context, workspace, connection feedmill.ID, mask func(string) string) error
 }
 
@@ -66,6 +66,8 @@ type Connections struct {
 	seen catalogue
 	// looks are the places for those who look at databases while somebody waits.
 	looks *share.Slots
+	// masking belongs to the goroutine that calls MaskErrors.
+	masking masking
 }
 
 const (
