@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -203,6 +204,9 @@ func (e *encoder) appendPage(dst []byte, out *chunk, body []byte, special func(*
 	const room = 64
 	at := len(dst)
 	dst = append(dst, make([]byte, room)...)
+	if len(body) > pageBytes {
+		dst = slices.Grow(dst, len(body)+len(body)/256) // else it would grow by copies of itself
+	}
 	e.step(len(body))
 	switch {
 	case out.codec != codecZstd:

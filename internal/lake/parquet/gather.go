@@ -56,9 +56,9 @@ type scratch struct {
 	ints   []int64
 	floats []float64
 	wide   []columnar.Int128
-	// pieces and column are where the values of a text column are: they are
-	// copied only where there is no dictionary. texts then has all of them, and
-	// starts says where each begins, with one entry more.
+	// pieces and column are where the values of a text column are. Where there is no
+	// dictionary, texts has all of them, one behind the other, and starts says where each
+	// begins, with one entry more.
 	pieces []piece
 	column int
 	texts  []byte
@@ -69,6 +69,7 @@ type scratch struct {
 		ints   []int64
 		floats []float64
 		wide   []columnar.Int128
+		texts  []byte
 	}
 }
 
@@ -163,7 +164,7 @@ func dense[T any](own *[]T, pieces []piece, c int, alone bool, of func(*columnar
 
 // release lets go of what was gathered, which may be the memory of a block.
 func (s *scratch) release() {
-	s.ints, s.floats, s.wide, s.pieces = nil, nil, nil, nil
+	s.ints, s.floats, s.wide, s.pieces, s.texts = nil, nil, nil, nil, nil
 }
 
 // eachText yields the values of a text column.
@@ -181,8 +182,9 @@ func (s *scratch) eachText(yield func(text []byte) bool) {
 	}
 }
 
-// copyTexts fills texts and starts, and reports whether all are UTF-8.
-func (s *scratch) copyTexts() bool {
+// gatherTexts fills texts and starts, and reports whether all are UTF-8. The texts of one
+// piece without nulls are not copied.
+func (s *scratch) gatherTexts() bool {
 	size := 0
 	for _, p := range s.pieces {
 		if !validTexts(&p.block[s.column], p.from, p.to) {
@@ -191,8 +193,16 @@ func (s *scratch) copyTexts() bool {
 		offsets := p.block[s.column].Offsets
 		size += int(offsets[p.to] - offsets[p.from])
 	}
-	texts := slices.Grow(s.texts[:0], size)
 	starts := slices.Grow(s.starts[:0], s.count+1)
+	if p := s.pieces[0]; len(s.pieces) == 1 && s.valid == nil {
+		offsets := p.block[s.column].Offsets[p.from : p.to+1]
+		for _, begin := range offsets {
+			starts = append(starts, begin-offsets[0])
+		}
+		s.texts, s.starts = p.block[s.column].Bytes[offsets[0]:][:size], starts
+		return true
+	}
+	texts := slices.Grow(s.own.texts[:0], size)
 	for _, p := range s.pieces {
 		v := &p.block[s.column]
 		offsets := v.Offsets[p.from : p.to+1]
@@ -211,7 +221,7 @@ func (s *scratch) copyTexts() bool {
 			}
 		}
 	}
-	s.texts, s.starts = texts, append(starts, uint32(len(texts)))
+	s.own.texts, s.texts, s.starts = texts, texts, append(starts, uint32(len(texts)))
 	return true
 }
 
@@ -230,5 +240,5 @@ func validTexts(v *columnar.Vector, from, to int) bool {
 	return true
 }
 
-// text is value i of those that were copied.
+// text is value i of those that were gathered.
 func (s *scratch) text(i int) []byte { return s.texts[s.starts[i]:s.starts[i+1]] }

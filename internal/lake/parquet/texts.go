@@ -26,7 +26,7 @@ func (e *encoder) layoutTexts(bounds, abandon bool) layout {
 			valid = valid && utf8.Valid(text(i))
 		}
 	} else {
-		valid = s.copyTexts()
+		valid = s.gatherTexts()
 		// Lengths apart from the texts leave the compressor half of the work that they are between them.
 		l.encoding = encodingDeltaLength
 		l.rows = textRows(len(s.texts), s.rows, s.valid == nil)
@@ -73,6 +73,9 @@ func (e *encoder) textDictionary() bool {
 	var index uint32
 	for text := range e.scratch.eachText {
 		if len(indexes) == 0 || !bytes.Equal(text, last) {
+			if len(text) > maxDictionaryBytes {
+				return false // as it would be with a copy of the text
+			}
 			index = e.dict.index(text)
 			last = text
 			if e.dict.useless(len(indexes) + 1) {

@@ -269,6 +269,7 @@ func (j *job) encode(e *encoder, columns []feedmill.Column, first *job) {
 	}
 	if j.parts != nil {
 		close(j.parts)
+		e.page, j.bytes = nil, nil // as large as a column of the row
 	}
 	e.scratch.release()
 	j.pieces = nil

@@ -104,7 +104,7 @@ func newRows(request wire.Request, columns []*column, out *sender) (rows, error)
 	case wire.FormatArrow:
 		return newArrow(names, columns, out), nil
 	case wire.FormatParquet:
-		return newParquet(names, columns, out)
+		return newParquet(names, columns, len(request.Then) > 0, out)
 	case wire.FormatXLSX:
 		return newXLSX(names, columns, request.Units)
 	}

@@ -2,8 +2,10 @@ package worker_test
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -69,5 +71,25 @@ func TestRowsLargerThanTheMemory(t *testing.T) {
 	one := feedmill.Query{Where: []feedmill.Condition{{Name: "id", Filters: []feedmill.Filter{{Op: feedmill.OpEq, Values: []feedmill.FilterValue{{Text: "3"}}}}}}}
 	if out := read(t, r, v, one, wire.FormatNDJSON); strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, `{"id":3,"text":"short 3",`) || !strings.Contains(out, want[3][2]) {
 		t.Errorf("the filtered rows have %d bytes", len(out))
+	}
+}
+
+// Rows of 10 MB become a Parquet file in the memory that a worker has on a machine of 512 MB. They
+// cannot be compressed, so that every copy of a value has its size.
+func TestLargeRowsAsParquet(t *testing.T) {
+	const memory = 51 << 20
+	r, store := reader(t, func(c *lake.PoolConfig) { c.Memory, c.Process = memory, 2*(memory+64<<20) })
+	in := table{columns: []feedmill.Column{{ID: "c1", Name: "id", Type: columnar.TypeInteger}, {ID: "c2", Name: "text", Type: columnar.TypeText}}}
+	random := rand.NewChaCha8([32]byte{1})
+	for i := range 5 {
+		text := make([]byte, 7_500_000)
+		random.Read(text)
+		in.rows = append(in.rows, []cell{big.NewRat(int64(i), 1), base64.StdEncoding.EncodeToString(text)})
+	}
+	v := in.write(t, store, "tens")
+	for range 2 {
+		if out := read(t, r, v, feedmill.Query{}, wire.FormatParquet); len(out) < 5*7_500_000 || !strings.HasSuffix(out, "PAR1") {
+			t.Errorf("the file has %d bytes", len(out))
+		}
 	}
 }

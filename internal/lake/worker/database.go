@@ -93,6 +93,9 @@ func (d *database) cage(hello wire.Hello) error {
 		"SET TimeZone = 'UTC'",
 		"SET preserve_insertion_order = true",
 		"SET parquet_metadata_cache = true",
+		// By default the allocator keeps up to 128 MiB that the database has released.
+		fmt.Sprintf("SET allocator_flush_threshold = '%dB'", hello.Memory/4),
+		fmt.Sprintf("SET allocator_bulk_deallocation_flush_threshold = '%dB'", hello.Memory/4),
 		"SET temp_directory = " + quote(hello.Temp),
 	}
 	if hello.Temp != "" {

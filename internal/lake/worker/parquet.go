@@ -19,16 +19,20 @@ type parquetRows struct {
 }
 
 // newParquet writes to out from a goroutine of the writer, which has ended once the rows
-// are closed.
-func newParquet(names []string, columns []*column, out *sender) (*parquetRows, error) {
+// are closed. With large rows there is one encoder: each holds a group, which is a row.
+func newParquet(names []string, columns []*column, large bool, out *sender) (*parquetRows, error) {
 	w := &parquetRows{columns: columns, out: bufio.NewWriterSize(out, frameBytes)}
 	for i, c := range columns {
 		kind := c.feedType()
 		kind.Name = names[i]
 		w.kinds = append(w.kinds, kind)
 	}
+	var options parquet.Options
+	if large {
+		options.Encoders = 1
+	}
 	var err error
-	w.writer, err = parquet.NewWriter(w.out, w.kinds, parquet.Options{})
+	w.writer, err = parquet.NewWriter(w.out, w.kinds, options)
 	return w, err
 }
 

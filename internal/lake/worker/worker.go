@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/lake/worker/sqlite"
@@ -87,6 +88,10 @@ type engine interface {
 func openEngine(hello wire.Hello) (engine, error) {
 	if hello.Engine == wire.EngineSQLite {
 		return sqliteFile{sqlite.Open(hello.Database, hello.Memory)}, nil
+	}
+	// What is rendered passes through the collector, which would let it double.
+	if hello.Process > hello.Memory {
+		debug.SetMemoryLimit((hello.Process - hello.Memory) / 2)
 	}
 	return open(hello)
 }
