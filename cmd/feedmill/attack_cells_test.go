@@ -12,9 +12,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -227,19 +225,7 @@ func (p *process) fetchLargeCells(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), fmt.Sprintf(`CREATE VIEW large AS SELECT i AS id, repeat(md5(i::text), %d) AS t FROM generate_series(1, %d) i`, repeats, rows)); err != nil {
 		t.Fatal(err)
 	}
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := map[string]any{"host": u.Hostname(), "port": port, "database": strings.TrimPrefix(u.Path, "/"), "user": u.User.Username()}
-	if password, ok := u.User.Password(); ok {
-		config["password"] = password
-	}
-	text, err := json.Marshal(map[string]any{"serviceName": "large", "connector": "postgres", "config": config})
+	text, err := json.Marshal(map[string]any{"serviceName": "large", "connector": "postgres", "config": reachable(t, address)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,71 +16,107 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/feedmill/feedmill/internal/source/database/databasetest/duckdbtest"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
-// TestFilesOfDatabases has two workspaces read files of databases in 512 MB: views that make
-// gigabytes of nothing, a large table that is grouped, and rows of an honest one
-// beside them.
-func TestFilesOfDatabases(t *testing.T) {
-	folder := t.TempDir()
-	small, large, duck := filepath.Join(folder, "small.db"), filepath.Join(folder, "large.db"), filepath.Join(folder, "duck.db")
-	writeSQLite(t, small, "CREATE VIEW bomb AS SELECT hex(zeroblob(450000000)) AS v", "CREATE TABLE plain AS SELECT 1 AS v",
+// databaseAttacks are files of databases and a server whose views make gigabytes of nothing, and
+// errors of megabytes.
+var databaseAttacks = []attack{
+	{"files of databases", func(ctx context.Context, a *attacker) {
+		if a.first("files of databases") {
+			a.writeDatabases()
+		}
+		const v = `{"field":"v"}`
+		var all sync.WaitGroup
+		all.Go(func() {
+			status, answer, err := request(ctx, a.key, http.MethodGet, a.url+"/query_builder/services/small/views/bomb/fields?refresh=true", nil, http.NoBody)
+			if err != nil || status != http.StatusUnprocessableEntity || !strings.Contains(answer, "64 MiB") {
+				a.t.Errorf("the fields: %d %.300s, %v", status, answer, err)
+			}
+			a.preview(ctx, "small", "many", v, http.StatusUnprocessableEntity)
+			a.preview(ctx, "duck", "bomb", v, http.StatusUnprocessableEntity)
+			a.preview(ctx, "duck", "documents", v, http.StatusUnprocessableEntity)
+			a.preview(ctx, "large", "t", `{"field":"k"},{"field":"v","aggregate":"count"}`, http.StatusOK)
+		})
+		all.Go(func() {
+			for range longOr(1, 6) {
+				a.preview(ctx, "small", "plain", v, http.StatusOK)
+				a.preview(ctx, "duck", "plain", v, http.StatusOK)
+			}
+		})
+		all.Wait()
+		for _, pid := range a.process.workers() {
+			if peak := peakOf(a.t, pid); peak > 256<<20 && !raced() {
+				a.t.Errorf("a worker held %d MiB", peak>>20)
+			}
+		}
+	}},
+	{"rows and errors of a database of megabytes", func(ctx context.Context, a *attacker) {
+		if a.first("a database of megabytes") {
+			a.connectPostgres("megabytes", fmt.Sprintf("CREATE VIEW large AS SELECT i AS id, repeat(md5(i::text), %d) AS v FROM generate_series(1, %d) i", longOr(10_000, 250_000), longOr(3, 100)),
+				fmt.Sprintf("CREATE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '%%', repeat('x', %d); END $$", longOr(1_500_000, 15_000_000)),
+				"CREATE VIEW failing AS SELECT fail() AS v")
+			for i := range longOr(2, 12) {
+				must(a.t, http.StatusCreated, a.key, a.url+"/data_feeds?type=queryBuilder", fmt.Sprintf(`{"name":"fails %d","serviceName":"megabytes","viewName":"failing","query":{"fields":[{"field":"v"}]}}`, i))
+			}
+		}
+		a.preview(ctx, "megabytes", "large", `{"field":"id"},{"field":"v"}`, http.StatusUnprocessableEntity, http.StatusOK)
+		a.preview(ctx, "megabytes", "failing", `{"field":"v"}`, http.StatusUnprocessableEntity)
+		feed := must(a.t, http.StatusCreated, a.key, a.url+"/data_feeds?type=queryBuilder", `{"name":"large","serviceName":"megabytes","viewName":"large","query":{"fields":[{"field":"id"},{"field":"v"}]}}`)["id"].(string)
+		eventually(a.t, "the rows are fetched", func() bool {
+			f, err := a.process.client(a.key).DataFeed(ctx, feed)
+			if err == nil && f.LastError != nil {
+				a.t.Errorf("the feed: %+v", f.LastError)
+				return true
+			}
+			return err == nil && f.Version == 1
+		})
+		a.discard(ctx, "/data_feeds?limit=1000")
+		a.several(ctx, 1, http.MethodDelete, "/data_feeds/"+feed, nil, "", http.StatusNoContent)
+	}},
+}
+
+// preview makes a preview of a view, with one of the statuses that it may have.
+func (a *attacker) preview(ctx context.Context, service, view, fields string, statuses ...int) {
+	a.t.Helper()
+	a.several(ctx, 1, http.MethodPost, "/query_builder/preview", nil, fmt.Sprintf(`{"serviceName":%q,"viewName":%q,"query":{"fields":[%s]}}`, service, view, fields), statuses...)
+}
+
+// writeDatabases makes connections to files of databases with views that make gigabytes of nothing,
+// and a large table.
+func (a *attacker) writeDatabases() {
+	a.t.Helper()
+	path := func(name string) string { return filepath.Join(a.folder, name+".db") }
+	writeSQLite(a.t, path("small"), "CREATE VIEW bomb AS SELECT hex(zeroblob(450000000)) AS v", "CREATE TABLE plain AS SELECT 1 AS v",
 		"CREATE VIEW many AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT CAST(hex(zeroblob(8000000)) AS TEXT) AS v FROM n")
-	writeSQLite(t, large, "CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT, v TEXT)",
+	writeSQLite(a.t, path("large"), "CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT, v TEXT)",
 		fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO t SELECT i, printf('key %%020d', i * 7919 %% 1000003), printf('%%0200d', i) FROM n", longOr(60_000, 1_500_000)))
-	duckdbtest.Write(t, duck, "CREATE VIEW bomb AS SELECT repeat('x', 1000000) AS v FROM range(3000)", "CREATE VIEW documents AS SELECT ('[\"' || repeat('x', 8000000) || '\"]')::JSON AS v FROM range(300)",
+	duckdbtest.Write(a.t, path("duck"), "CREATE VIEW bomb AS SELECT repeat('x', 1000000) AS v FROM range(3000)", "CREATE VIEW documents AS SELECT ('[\"' || repeat('x', 8000000) || '\"]')::JSON AS v FROM range(300)",
 		"CREATE TABLE plain AS SELECT 1 AS v")()
-	group := newMemoryGroup(t)
-	p := serveLimited(t, group, slices.Concat(onLoopback, []string{"FEEDMILL_DATABASE_DIRS=" + folder})...)
-	keys := []string{sharedFirstKey}
-	other := must(t, http.StatusCreated, sharedFirstKey, p.url+"/workspaces", `{"name":"other"}`)
-	keys = append(keys, must(t, http.StatusCreated, sharedFirstKey, p.url+"/keys", fmt.Sprintf(`{"name":"k","scopes":["api:read","api:write"],"workspaceId":%q}`, other["id"]))["key"].(string))
-	for _, key := range keys {
-		for name, connector := range map[string]string{"small": "sqlite", "large": "sqlite", "duck": "duckdb"} {
-			must(t, http.StatusCreated, key, p.url+"/connections", fmt.Sprintf(`{"serviceName":%q,"connector":%q,"config":{"path":%q}}`, name, connector, filepath.Join(folder, name+".db")))
+	for name, connector := range map[string]string{"small": "sqlite", "large": "sqlite", "duck": "duckdb"} {
+		must(a.t, http.StatusCreated, a.key, a.url+"/connections", fmt.Sprintf(`{"serviceName":%q,"connector":%q,"config":{"path":%q}}`, name, connector, path(name)))
+	}
+}
+
+// connectPostgres makes a connection to a new database of PostgreSQL.
+func (a *attacker) connectPostgres(service string, statements ...string) {
+	a.t.Helper()
+	address := pgtest.New(a.t)
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(a.t.Context(), statement); err != nil {
+			a.t.Fatal(err)
 		}
 	}
-	preview := func(key, service, view, fields string, statuses ...int) {
-		status, answer, err := request(t.Context(), key, http.MethodPost, p.url+"/query_builder/preview", nil,
-			strings.NewReader(fmt.Sprintf(`{"serviceName":%q,"viewName":%q,"query":{"fields":[%s]}}`, service, view, fields)))
-		if err != nil || status != statuses[0] && status != statuses[len(statuses)-1] {
-			t.Errorf("%s of %s: %d %.300s, %v", view, service, status, answer, err)
-		}
+	text, err := json.Marshal(map[string]any{"serviceName": service, "connector": "postgres", "config": reachable(a.t, address)})
+	if err != nil {
+		a.t.Fatal(err)
 	}
-	const v = `{"field":"v"}`
-	var all sync.WaitGroup
-	for _, key := range keys {
-		all.Go(func() {
-			for range longOr(1, 5) {
-				status, answer, err := request(t.Context(), key, http.MethodGet, p.url+"/query_builder/services/small/views/bomb/fields?refresh=true", nil, http.NoBody)
-				if err != nil || status != http.StatusUnprocessableEntity || !strings.Contains(answer, "64 MiB") {
-					t.Errorf("the fields: %d %.300s, %v", status, answer, err)
-				}
-				preview(key, "small", "many", v, http.StatusUnprocessableEntity)
-				preview(key, "duck", "bomb", v, http.StatusUnprocessableEntity)
-				preview(key, "duck", "documents", v, http.StatusUnprocessableEntity)
-				preview(key, "large", "t", `{"field":"k"},{"field":"v","aggregate":"count"}`, http.StatusOK)
-			}
-		})
-		all.Go(func() {
-			for range longOr(1, 30) {
-				preview(key, "small", "plain", v, http.StatusOK)
-				preview(key, "duck", "plain", v, http.StatusOK)
-			}
-		})
-	}
-	all.Wait()
-	if group != "" {
-		if n := group.killed(t); n > 0 {
-			t.Errorf("%d processes were killed for want of memory", n)
-		}
-	}
-	t.Logf("the server held %d MiB", peakOf(t, p.cmd.Process.Pid)>>20)
-	for _, pid := range p.workers() {
-		if peak := peakOf(t, pid); peak > 256<<20 && !raced() {
-			t.Errorf("a worker held %d MiB", peak>>20)
-		}
-	}
+	must(a.t, http.StatusCreated, a.key, a.url+"/connections", string(text))
 }
 
 // peakOf is the largest resident size of a process, zero where it has ended.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,6 +19,11 @@ import (
 // holding is what a server has besides its data.
 type holding struct {
 	goroutines, files int
+	// temporary are the files in the folder for what does not last.
+	temporary int
+	// collections counts those of the garbage collector, and goal is how large the last of them
+	// lets the heap become: about twice what was in use.
+	collections, goal int
 	// held are the files with bodies of previews, which stay for 15 minutes for
 	// those who come back with the handle.
 	held int
@@ -26,7 +32,7 @@ type holding struct {
 }
 
 func (h holding) String() string {
-	return fmt.Sprintf("%d goroutines, %d files and %d of previews, workers %v", h.goroutines, h.files, h.held, h.working)
+	return fmt.Sprintf("%d goroutines, %d files, %d temporary ones and %d of previews, a heap of %d MiB, workers %v", h.goroutines, h.files, h.temporary, h.held, h.goal>>20, h.working)
 }
 
 func (p *process) holding(t *testing.T) holding {
@@ -42,7 +48,9 @@ func (p *process) holding(t *testing.T) holding {
 	held := int(number(t, metrics, `(?m)^feedmill_previews_held (\S+)$`))
 	h := holding{
 		goroutines: int(number(t, metrics, `(?m)^go_goroutines (\S+)$`)), files: len(open) - held, held: held,
-		working: make(map[int]time.Duration),
+		collections: int(number(t, metrics, `(?m)^go_gc_duration_seconds_count (\S+)$`)), goal: int(number(t, metrics, `(?m)^go_memstats_next_gc_bytes (\S+)$`)),
+		temporary: p.temporary(t),
+		working:   make(map[int]time.Duration),
 	}
 	for _, pid := range p.workers() {
 		if used, err := processorTime(pid); err == nil { // else it has ended meanwhile
@@ -50,6 +58,27 @@ func (p *process) holding(t *testing.T) holding {
 		}
 	}
 	return h
+}
+
+// temporary counts the files in the folder for what does not last.
+func (p *process) temporary(t *testing.T) (files int) {
+	t.Helper()
+	for _, arg := range p.cmd.Args {
+		folder, ok := strings.CutPrefix(arg, "--data=")
+		if !ok {
+			continue
+		}
+		err := filepath.WalkDir(filepath.Join(folder, "temp"), func(_ string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				files++
+			}
+			return nil // what is gone meanwhile is no temporary file
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
 }
 
 // workers are the processes that the server has started and that still run.
@@ -66,11 +95,11 @@ func (p *process) workers() (pids []int) {
 	return pids
 }
 
-// resident is how much memory the server and its workers hold.
+// resident is how much memory the server and its workers hold, files apart.
 func (p *process) resident() (bytes int64) {
 	for _, pid := range append(p.workers(), p.cmd.Process.Pid) {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-		_, rest, _ := strings.Cut(string(status), "VmRSS:")
+		_, rest, _ := strings.Cut(string(status), "RssAnon:")
 		kilobytes, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		n, _ := strconv.ParseInt(kilobytes, 10, 64)
 		bytes += n << 10
@@ -78,29 +107,44 @@ func (p *process) resident() (bytes int64) {
 	return bytes
 }
 
-// awaitRest waits until nothing is left of what attackers had the server do: no more
-// goroutines and files than before but for some that are kept for the next
+// awaitRest waits until nothing is left of what attackers had the server do, for restWithin at most:
+// no more goroutines, files and memory than before but for some that are kept for the next
 // request, such as connections to the store, and no worker that works. Bodies that
 // are held for a handle are counted, and are no more than all workspaces may have.
 func (p *process) awaitRest(t *testing.T, before holding) {
 	t.Helper()
 	// The server has a socket, a pipe and a handle of each worker that waits for the next query.
-	const kept, most, heldAtMost, ofWorker = 12, 3, 80, 3
+	const kept, most, heldAtMost, ofWorker, heap = 12, 3, 80, 3, 64 << 20
 	http.DefaultClient.CloseIdleConnections()
 	began, last := time.Now(), p.holding(t)
-	defer func() {
-		t.Logf("after %v: %v, before %v", time.Since(began).Round(time.Millisecond), last, before)
-	}()
-	eventually(t, "the server rests", func() bool {
+	left, rests := last, false
+	for !rests && time.Since(began) < restWithin {
+		if last.collections == left.collections {
+			p.litter(t)
+		}
+		time.Sleep(pause(began))
 		http.DefaultClient.CloseIdleConnections()
 		now := p.holding(t)
-		rests := now.goroutines <= before.goroutines+kept && now.files <= before.files+kept+ofWorker*len(now.working) && now.held <= heldAtMost && len(now.working) <= most
+		rests = now.goroutines <= before.goroutines+kept && now.files <= before.files+kept+ofWorker*len(now.working) && now.temporary <= before.temporary+now.held+len(now.working) &&
+			now.held <= heldAtMost && len(now.working) <= most && now.collections > left.collections && now.goal <= before.goal+2*heap
 		for pid, used := range now.working {
 			rests = rests && used == last.working[pid]
 		}
 		last = now
-		return rests
-	})
+	}
+	t.Logf("after %v: %v, before %v", time.Since(began).Round(time.Millisecond), last, before)
+	if !rests {
+		t.Errorf("something is left of the attack after %v", restWithin)
+	}
+}
+
+// litter has the server allocate some memory for a moment, so that it collects its garbage.
+func (p *process) litter(t *testing.T) {
+	t.Helper()
+	body := "[" + strings.Repeat("[],", 1<<20/3-10) + "[]]"
+	if status, answer, err := request(t.Context(), sharedFirstKey, http.MethodPost, p.url+"/events/subscriptions", nil, strings.NewReader(body)); status != http.StatusBadRequest && status != http.StatusTooManyRequests || err != nil {
+		t.Errorf("%d %.300s, %v", status, answer, err)
+	}
 }
 
 // hostile is one of several workspaces that attack at the same time.

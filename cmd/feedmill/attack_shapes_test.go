@@ -45,38 +45,45 @@ func attackWithShapes(t *testing.T, env ...string) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	before := p.holding(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	var statuses sync.Map
-	most := int64(0)
+	var most atomic.Int64
 	n.beside(t, func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, longOr(300*time.Millisecond, 4*time.Minute))
-		defer cancel()
-		var all sync.WaitGroup
-		for i, key := range keys {
-			all.Go(func() {
-				a := &shaper{url: p.url, key: key, random: rand.New(rand.NewPCG(seed, uint64(i))), statuses: &statuses}
-				for ctx.Err() == nil {
-					if err := a.attack(ctx, longOr(1<<20, 300<<20)); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-			})
-		}
-		for ctx.Err() == nil {
-			most = max(most, p.resident())
-			time.Sleep(20 * time.Millisecond)
-		}
-		all.Wait()
+		attackWith(ctx, t, p.url, keys, longOr(300*time.Millisecond, 4*time.Minute), func() { most.Store(max(most.Load(), p.resident())) })
 	})
 	p.awaitRest(t, before)
-	statuses.Range(func(what, count any) bool { t.Logf("%v: %v", what, count.(*atomic.Int64).Load()); return true })
-	t.Logf("at most %d MiB; 99 of 100 requests of the neighbour took %v alone and %v beside it", most>>20, alone, n.slowest())
+	t.Logf("at most %d MiB; 99 of 100 requests of the neighbour took %v alone and %v beside it", most.Load()>>20, alone, n.slowest())
 	if group != "" && group.killed(t) > 0 {
 		t.Error("a process was killed for want of memory")
 	}
 	p.mustStop(t)
+}
+
+// attackWith has workspaces send and read tables of random shapes for a while, and calls during
+// every now and then.
+func attackWith(ctx context.Context, t *testing.T, url string, keys []string, length time.Duration, during func()) {
+	t.Helper()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	var statuses sync.Map
+	ctx, cancel := context.WithTimeout(ctx, length)
+	defer cancel()
+	var all sync.WaitGroup
+	for i, key := range keys {
+		all.Go(func() {
+			a := &shaper{url: url, key: key, random: rand.New(rand.NewPCG(seed, uint64(i))), statuses: &statuses}
+			for ctx.Err() == nil {
+				if err := a.attack(ctx, longOr(1<<20, 300<<20)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for during != nil && ctx.Err() == nil {
+		during()
+		time.Sleep(20 * time.Millisecond)
+	}
+	all.Wait()
+	statuses.Range(func(what, count any) bool { t.Logf("%v: %v", what, count.(*atomic.Int64).Load()); return true })
 }
 
 // shaper sends tables of random shapes and reads them in every way.
