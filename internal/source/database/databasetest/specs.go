@@ -128,6 +128,12 @@ var specs = []string{
 	`{"fields":[{"field":"amount","aggregate":"sum"},{"field":"name","select":false,"filters":[{"op":"matches","values":["^never$"]}]}]}`,
 	`{"fields":[{"field":"id"},{"field":"name","filters":[{"op":"eq","values":["a"]},{"op":"startsWith","values":["b"]},{"op":"isNull"}],"filterOption":"any"},{"field":"count","filters":[{"op":"gt","values":[0]},{"op":"lt","values":[100]}],"filterOption":"all"}]}`,
 	`{"fields":[{"field":"id"},{"field":"name","filters":[{"op":"matches","values":["a"]},{"op":"isNull"}],"filterOption":"any"},{"field":"count","filters":[{"op":"eq","values":[42],"inverted":true}]}]}`,
+	// Beside a regular expression, a comparison runs in Feedmill too; rows have the values.
+	`{"fields":[{"field":"id"},{"field":"name","filters":[{"op":"matches","values":["^never$"]},{"op":"lte","values":["a "]}],"filterOption":"any"}]}`,
+	`{"fields":[{"field":"id"},{"field":"name","filters":[{"op":"matches","values":["^never$"]},{"op":"lt","values":["a "]}],"filterOption":"any"}]}`,
+	`{"fields":[{"field":"id"},{"field":"name","filters":[{"op":"matches","values":["^never$"]},{"op":"gte","values":["a "]}],"filterOption":"any"}]}`,
+	`{"fields":[{"field":"id"},{"field":"name","filters":[{"op":"matches","values":["^never$"]},{"op":"gt","values":["a "]}],"filterOption":"any"}]}`,
+	`{"fields":[{"field":"id"},{"field":"name","filters":[{"op":"matches","values":["^never$"]},{"op":"between","values":["a","a "]},{"op":"eq","values":["Ä"]}],"filterOption":"any"}]}`,
 	`{"fields":[{"field":"id"},{"field":"at","filters":[{"op":"last","values":[{"n":1,"unit":"day"}]}]}],"timezone":"Europe/Paris"}`,
 	`{"fields":[{"field":"id"},{"field":"at","filters":[{"op":"between","values":["2026-03-29","2026-03-29"]}]}],"timezone":"Europe/Paris"}`,
 	`{"fields":[{"field":"id"},{"field":"day","filters":[{"op":"current","values":[{"unit":"week"}]}]}],"weekStart":"sunday"}`,
