@@ -84,6 +84,9 @@ func (w *Writer) Expression(e Expression) string {
 	if e.Aggregate == "" {
 		return w.column(e.Column)
 	}
+	if e.CanOverflow() && e.Column.Type == columnar.TypeNumber {
+		return NumberSum(e.Aggregate, w.column(e.Column), "sum("+w.column(e.Column)+")")
+	}
 	return w.dialect.Aggregate(e.Aggregate, w.column(e.Column))
 }
 

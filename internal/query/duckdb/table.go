@@ -103,27 +103,29 @@ func (t *Table) Fetched(c query.Column) string {
 // Key is an expression as it is grouped and sorted by.
 func (t *Table) Key(e query.Expression) string {
 	sql := t.Fetched(e.Column)
-	if t.Columns[e.Column.Index].Kind == UnsignedHuge {
-		sql = unsignedHugeKey(e, t.Column(e.Column))
+	switch {
+	case t.IsHugeSum(e):
+		return hugeSum(t.Column(e.Column))
+	case t.isHuge(e) && e.Aggregate == feedmill.AggregateAvg:
+		sql = "CAST(" + t.Column(e.Column) + " AS DOUBLE)"
+	case t.Columns[e.Column.Index].Kind == UnsignedHuge:
+		sql = unsignedHugeKey(t.Column(e.Column))
 	}
 	if low, high := bounds(t.Columns[e.Column.Index].Kind); high != "" {
 		sql = "CASE WHEN " + sql + " " + low + " AND " + sql + " " + high + " THEN " + sql + " END"
 	}
-	if e.Aggregate == "" {
+	switch {
+	case e.Aggregate == "":
 		return sql
+	case e.CanOverflow() && e.Column.Type == columnar.TypeNumber:
+		return query.NumberSum(e.Aggregate, sql, "sum("+sql+")")
 	}
 	return t.Aggregate(e.Aggregate, sql)
 }
 
 // unsignedHugeKey is what is grouped and sorted by: the digits, with zeros before them, which are in the
 // order of the numbers.
-func unsignedHugeKey(e query.Expression, column string) string {
-	switch e.Aggregate {
-	case feedmill.AggregateSum:
-		return "CAST(" + column + " AS HUGEINT)"
-	case feedmill.AggregateAvg:
-		return "CAST(" + column + " AS DOUBLE)"
-	}
+func unsignedHugeKey(column string) string {
 	return "lpad(CAST(" + column + " AS VARCHAR), 39, '0')"
 }
 

@@ -104,9 +104,8 @@ func (t *Table) Key(e query.Expression) string {
 	switch {
 	case e.Aggregate == "":
 		return sql
-	case e.Aggregate == feedmill.AggregateAvg && e.Column.Type == columnar.TypeNumber:
-		// The server fails to divide a sum that is infinite.
-		return strings.ReplaceAll("CASE WHEN abs(SUM(?)) <= 1.7976931348623157e308 THEN SUM(?) / COUNT(?) ELSE SUM(?) END", "?", sql)
+	case e.CanOverflow() && e.Column.Type == columnar.TypeNumber:
+		return query.NumberSum(e.Aggregate, sql, "sum("+sql+")")
 	}
 	return t.Aggregate(e.Aggregate, sql)
 }

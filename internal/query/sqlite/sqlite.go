@@ -109,9 +109,7 @@ func (t *Table) Key(e query.Expression) string {
 		return sql
 	case feedmill.AggregateSum, feedmill.AggregateAvg:
 		if e.Column.Type == columnar.TypeNumber {
-			// A sum that is not a number is null to SQLite.
-			total := t.Aggregate(e.Aggregate, sql)
-			return "CASE WHEN " + total + " IS NULL AND count(" + sql + ") > 0 THEN 9e999 ELSE " + total + " END"
+			return query.NumberSum(e.Aggregate, sql, "9e999") // what is not a number is null to SQLite
 		}
 		scale := 0
 		if e.Column.Type == columnar.TypeDecimal {

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"math"
 	"math/big"
 	"slices"
 
@@ -20,9 +21,10 @@ type accumulated struct {
 	count int64
 	exact *big.Int // the sum of integers and decimals, without the point
 	scale int
-	float float64
-	best  *columnar.Vector // one value
-	seen  map[string]struct{}
+	// float is the sum of numbers, and scaled that of their 2^64th parts, which stays within the range.
+	float, scaled float64
+	best          *columnar.Vector // one value
+	seen          map[string]struct{}
 }
 
 func (a *accumulator) grow() { a.groups = append(a.groups, accumulated{}) }
@@ -36,6 +38,7 @@ func (a *accumulator) add(group int, v *columnar.Vector, i int) (memory int) {
 	case feedmill.AggregateSum, feedmill.AggregateAvg:
 		if v.Floats != nil {
 			g.float += v.Floats[i]
+			g.scaled += v.Floats[i] * 0x1p-64
 			return 0
 		}
 		if g.exact == nil {
@@ -95,7 +98,7 @@ func (a *accumulator) end(to *Builder) error {
 			to.Float(g.sum() / float64(g.count))
 		case feedmill.AggregateSum:
 			if g.exact == nil {
-				to.Float(g.float)
+				to.Float(g.sum())
 			} else if n, ok := Int128(g.exact); ok {
 				to.Wide(n)
 			} else {
@@ -110,6 +113,9 @@ func (a *accumulator) end(to *Builder) error {
 
 // sum is the sum as a number.
 func (g *accumulated) sum() float64 {
+	if g.exact == nil && (math.IsInf(g.float, 0) || math.IsNaN(g.float)) {
+		return g.scaled * 0x1p64
+	}
 	if g.exact == nil {
 		return g.float
 	}

@@ -126,6 +126,7 @@ func TestUnsignedHugeIntegers(t *testing.T) {
 		`{"fields":[{"field":"v"},{"field":"n","aggregate":"count"}],"sort":[{"field":"v"}]}`:                                                                    {{"5", "1"}, {"10", "1"}, {next, "2"}, {most, "1"}, {"<null>", "1"}},
 		`{"fields":[{"field":"v","aggregate":[{"fn":"min","as":"a"},{"fn":"max","as":"b"},{"fn":"countDistinct","as":"c"}]}]}`:                                   {{"5", most, "4"}},
 		`{"fields":[{"field":"v","aggregate":[{"fn":"sum","as":"a"},{"fn":"avg","as":"b"}]},{"field":"n","select":false,"filters":[{"op":"gt","values":[3]}]}]}`: {{"15", "7.5"}},
+		`{"fields":[{"field":"v","aggregate":[{"fn":"sum","as":"a"},{"fn":"avg","as":"b"}]}]}`:                                                                   {{"1020847100762815390390123822295304634378", "2.04169420153e+38"}},
 		`{"fields":[{"field":"n"},{"field":"v"}],"sort":[{"field":"v","order":"desc"},{"field":"n"}],"limit":2}`:                                                 {{"1", most}, {"2", next}},
 	} {
 		got, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, text))

@@ -1,6 +1,7 @@
 package duckdb_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
@@ -9,8 +10,9 @@ import (
 
 func TestFloats(t *testing.T) {
 	path := newPath(t)
-	duckdbtest.Write(t, path, append(databasetest.SumTable("double"), databasetest.RealTable("float")...)...)()
+	duckdbtest.Write(t, path, slices.Concat(databasetest.SumTable("double"), databasetest.RealTable("float"), databasetest.WholeSumTable("hugeint"))...)()
 	db := open(t, path)
+	databasetest.WholeSums(t, db, true)
 	databasetest.Sums(t, db)
 	databasetest.Reals(t, db)
 }

@@ -29,6 +29,10 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 			if t.sql.Columns[e.Column.Index].Kind == dialect.Real && columns[i].Type == columnar.TypeNumber && !e.CanOverflow() {
 				showSingles(run[i].Floats)
 			}
+			if t.sql.IsHugeSum(e) && !plan.GroupHere {
+				run[i] = openSums(batch.Columns[i], &run[i])
+				continue
+			}
 			if query.IsOpen(&columns[i]) {
 				run[i] = batch.Columns[i].OpenWhole(run[i])
 				continue
@@ -52,14 +56,26 @@ func showSingles(floats []float64) {
 	}
 }
 
+// openSums are sums of whole numbers of 128 bits as they are read.
+func openSums(b *database.Builder, sums *columnar.Vector) columnar.Vector {
+	for i := range sums.Len {
+		if sums.Null(i) {
+			b.Null()
+		} else {
+			b.OpenDecimal(dialect.ParseHugeSum(sums.Text(i)))
+		}
+	}
+	return b.Take()
+}
+
 // asSent are columns as the engine sends them: whole numbers of 128 bits as decimals, which can have a
-// digit more than others, and as text where they have no sign.
+// digit more than others, and as text where they have no sign and where they are sums.
 func (t *table) asSent(plan *query.Plan, columns []feedmill.Column) []feedmill.Column {
 	sent := slices.Clone(columns)
 	for i, e := range plan.Fetched {
 		switch {
 		case !query.IsOpen(&sent[i]):
-		case t.sql.Columns[e.Column.Index].Kind == dialect.UnsignedHuge && e.Aggregate != feedmill.AggregateSum:
+		case t.sql.Columns[e.Column.Index].Kind == dialect.UnsignedHuge, t.sql.IsHugeSum(e):
 			sent[i] = feedmill.Column{Type: columnar.TypeText}
 		default:
 			sent[i].Precision = columnar.WideDigits

@@ -14,7 +14,11 @@ func TestFloats(t *testing.T) {
 	for _, statement := range databasetest.RealTable("float") {
 		exec(t, db, statement)
 	}
+	for _, statement := range databasetest.WholeSumTable("decimal(38,0)") {
+		exec(t, db, statement)
+	}
 	opened := open(t, c)
+	databasetest.WholeSums(t, opened, false)
 	databasetest.Sums(t, opened)
 	databasetest.Reals(t, opened)
 }

@@ -46,6 +46,9 @@ func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out datab
 			if value == nil {
 				batch.Columns[i].Null()
 			} else if !readers[i](batch.Columns[i], value) {
+				if plan.Fetched[i].Aggregate == feedmill.AggregateSum {
+					return database.TooManyDigits(columns[i].Name)
+				}
 				return database.Fail(database.ProblemField, fmt.Sprintf("The column %q of %q has another type than when the view was described.", columns[i].Name, t.view), nil)
 			}
 		}

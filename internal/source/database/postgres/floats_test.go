@@ -16,7 +16,13 @@ func TestFloats(t *testing.T) {
 	for _, statement := range databasetest.RealTable("real") {
 		exec(t, conn, statement)
 	}
+	for _, statement := range databasetest.WholeSumTable("numeric") {
+		exec(t, conn, statement)
+	}
 	db := open(t, config(t, address))
+	databasetest.WholeSums(t, db, true)
+	exec(t, conn, "ALTER TABLE whole ALTER d TYPE numeric(38,0)")
+	databasetest.WholeSums(t, db, false)
 	databasetest.Sums(t, db)
 	databasetest.Reals(t, db)
 }
