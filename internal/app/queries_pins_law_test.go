@@ -13,46 +13,62 @@ import (
 )
 
 // TestQueriesKeepTheirMeaning changes what is behind feeds between their refreshes: types,
-// values, whether there are any, names, and what other tables there are. Some feeds are as an
-// earlier release stored them. A refresh publishes the rows that the query meant when it was
+// values, whether there are any, names, and what other tables there are. Some feeds are those of
+// a store that an earlier release made, or as it would have stored them. A refresh publishes the rows that the query meant when it was
 // created, by an oracle that knows nothing of types, or fails and keeps the version that was there.
 func TestQueriesKeepTheirMeaning(t *testing.T) {
 	t.Parallel()
 	folder, data := t.TempDir(), t.TempDir()
+	released := unpackQueries(t, data)
 	s := start(t, setup{env: append(slices.Clone(webhooks.env), "FEEDMILL_DATABASE_DIRS="+folder, "FEEDMILL_DATA="+data)})
 	store := openDatabase(t, "sqlite3", filepath.Join(data, storeFile), "sqlite", nil)
-	for _, test := range []struct {
-		name  string
-		open  func(testing.TB) *realDatabase
-		short int
-	}{
-		{"postgres", realPostgres, 10},
-		{"mysql", realMariaDB, 5},
-		{"sqlite", func(t testing.TB) *realDatabase { return realSQLite(t, folder) }, 15},
-		{"duckdb", func(t testing.TB) *realDatabase { return realDuckDB(t, folder) }, 2},
-		{"feeds", nil, 10},
-	} {
+	for _, test := range lawConnectors(folder) {
 		t.Run(test.name, func(t *testing.T) {
 			var db *realDatabase
 			var connection string
 			if test.open != nil {
 				db = test.open(t)
 				db.do(t, "CREATE TABLE first (id integer)")
-				connection = s.connectTo(t, db, test.name).ID
+				connection = s.reconnect(t, db, test.name)
 			}
-			published, refused := 0, 0
+			published, refused, adopted := 0, 0, 0
 			seed := rand.Uint64()
 			r := rand.New(rand.NewPCG(seed, 0))
+			left := released[test.name]
+			r.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
 			for n := range longOr(test.short, 500) {
 				u := &upstream{service: s, store: store, db: db, connector: test.name, connection: connection, r: r, name: fmt.Sprint("t", n), column: "v"}
+				if n%2 == 0 && len(left) > 0 {
+					u.adopt(t, left[0])
+					left, adopted = left[1:], adopted+1
+				} else {
+					u.create(t)
+				}
 				u.run(t)
 				published, refused = published+u.published, refused+u.refused
 				if t.Failed() {
 					t.Fatalf("seed %d, sequence %d:\n%s", seed, n, strings.Join(u.log, "\n"))
 				}
 			}
-			t.Logf("%d refreshes published what was meant, %d failed and kept the version", published, refused)
+			t.Logf("%d refreshes published what was meant, %d failed and kept the version; %d feeds were a release's", published, refused, adopted)
 		})
+	}
+}
+
+// lawConnector is a connector of the law, with the number of sequences of its short form.
+type lawConnector struct {
+	name  string
+	open  func(testing.TB) *realDatabase // nil for feeds
+	short int
+}
+
+func lawConnectors(folder string) []lawConnector {
+	return []lawConnector{
+		{"postgres", realPostgres, 10},
+		{"mysql", realMariaDB, 5},
+		{"sqlite", func(t testing.TB) *realDatabase { return realSQLite(t, folder) }, 15},
+		{"duckdb", func(t testing.TB) *realDatabase { return realDuckDB(t, folder) }, 2},
+		{"feeds", nil, 10},
 	}
 }
 
@@ -216,11 +232,13 @@ func (u *upstream) pick(rows []upstreamRow, keep func(upstreamRow) bool, both bo
 	return out
 }
 
-// run makes a table and a feed, and goes through some changes.
-func (u *upstream) run(t *testing.T) {
+// create makes a table and a feed.
+func (u *upstream) create(t *testing.T) {
 	kinds := []string{"integer", "integer", "decimal", "text"}
 	u.kind = kinds[u.r.IntN(len(kinds))]
-	u.query = pinnedQueries[u.r.IntN(len(pinnedQueries))]
+	if u.query.spec == "" {
+		u.query = pinnedQueries[u.r.IntN(len(pinnedQueries))]
+	}
 	if strings.Contains(u.query.spec, "incremental") && u.kind == "text" {
 		u.kind = "integer" // a cursor of texts is tested with the connectors
 	}
@@ -240,7 +258,11 @@ func (u *upstream) run(t *testing.T) {
 	u.write(t)
 	u.feed = u.service.queried(t, fmt.Sprintf(`{"serviceName":%q,"viewName":%q,"name":%q,"query":%s}`, u.connector, u.view(), u.name, u.query.spec))
 	u.verify(t, "created", true)
-	if u.r.IntN(3) == 0 && !t.Failed() {
+}
+
+// run goes through some changes of a table.
+func (u *upstream) run(t *testing.T) {
+	if !u.earlier && u.r.IntN(3) == 0 && !t.Failed() {
 		u.setBack(t)
 	}
 	for range 1 + u.r.IntN(4) {
