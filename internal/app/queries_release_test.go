@@ -85,7 +85,8 @@ func (s *service) reconnect(t *testing.T, db *realDatabase, serviceName string) 
 }
 
 // adopt goes on with a feed that a release created. Its source can change before it is refreshed for
-// the first time, except where a field that is not selected matters, which that refresh pins.
+// the first time. Fields that are not selected and the schema of a name are exceptions: the release did
+// not store them, and that refresh pins them.
 func (u *upstream) adopt(t *testing.T, q releasedQuery) {
 	u.name, u.schema, u.kind, u.declared, u.parent = q.Name, q.Schema, q.Kind, q.Declared, q.Parent
 	u.numbers, u.kept, u.wasText = u.kind != "text", map[string]string{}, u.kind == "text"
@@ -105,10 +106,11 @@ func (u *upstream) adopt(t *testing.T, q releasedQuery) {
 	}
 	u.service.send(t, request{method: "GET", path: "/data_feeds/" + q.Feed}).data(t, &u.feed)
 	u.verify(t, "created by a release", true)
-	u.earlier = true
+	u.earlier, u.unrefreshed = true, true
 	if strings.Contains(q.Spec, `"select":false`) || u.r.IntN(2) == 0 {
 		u.refresh(t)
 		u.verify(t, "upgraded", true)
+		u.unrefreshed = false
 	}
 }
 
