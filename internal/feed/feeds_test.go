@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/share"
@@ -32,15 +34,20 @@ func (idle) Offer([]feedmill.DueDelivery) {}
 type stock struct {
 	*Feeds
 	db       *sqlite.DB
+	files    *VerifiedFiles
 	one, two feedmill.ID
 }
 
 func newStock(t *testing.T) *stock {
 	t.Helper()
-	shelf, db := newShelf(t), sqlitetest.New(t)
-	s := &stock{db: db, one: feedmill.NewID(feedmill.PrefixWorkspace), two: feedmill.NewID(feedmill.PrefixWorkspace)}
-	shelf.Versions, shelf.Sourcing = db, db
-	s.Feeds = New(shelf.Fetcher, Options{Store: db, Engine: idle{}, Events: publish.SourceEvents, Queue: idle{}, MaxAttempts: 3})
+	db, quiet := sqlitetest.New(t), slog.New(slog.DiscardHandler)
+	s := &stock{db: db, files: openFiles(t, db), one: feedmill.NewID(feedmill.PrefixWorkspace), two: feedmill.NewID(feedmill.PrefixWorkspace)}
+	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Workers: 1, Log: quiet})
+	t.Cleanup(pool.Close)
+	mill := NewMill(Parts{
+		Versions: db, Sourcing: db, Vault: plainVault{}, Blobs: s.files, Reader: lake.NewReader(s.files, pool), Temp: t.TempDir(), Stages: t.TempDir() + "/stages", Log: quiet,
+	})
+	s.Feeds = New(NewFetcher(mill, nil), Options{Store: db, Engine: idle{}, Events: publish.SourceEvents, Queue: idle{}, MaxAttempts: 3})
 	for _, w := range []feedmill.ID{s.one, s.two} {
 		if err := db.CreateWorkspace(t.Context(), feedmill.Workspace{ID: w, Name: string(w), CreatedAt: now()}, nil); err != nil {
 			t.Fatal(err)

@@ -131,19 +131,19 @@ func (noSums) StoredFile(context.Context, string) (f feedmill.StoredFile, err er
 }
 
 // openFiles opens an empty folder for files.
-func openFiles(t *testing.T) *VerifiedFiles {
+func openFiles(t *testing.T, sums Sums) *VerifiedFiles {
 	t.Helper()
 	blobs, err := blob.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return NewVerifiedFiles(blobs, noSums{}, slog.New(slog.DiscardHandler), nil)
+	return NewVerifiedFiles(blobs, sums, slog.New(slog.DiscardHandler), nil)
 }
 
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
-	blobs := openFiles(t)
+	blobs := openFiles(t, noSums{})
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Workers: 1, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(pool.Close)
 	s := &shelf{source: new(typedSource), versions: make(map[string]feedmill.FeedVersion)}
