@@ -23,13 +23,5 @@ type ProcessReport struct {
 	Text    []byte
 }
 
-// StorePlace is what keeps the records of the service, and where, without anything secret.
-type StorePlace struct {
-	Engine, Where string
-	// Connections are those that this process has to it, of MaxConnections; zero where it
-	// is a file.
-	Connections, MaxConnections int
-}
-
 // KeepProcessPoints is how long the points of processes are kept.
 const KeepProcessPoints = 24 * time.Hour

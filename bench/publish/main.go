@@ -49,7 +49,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	store, err := sqlite.Open(ctx, filepath.Join(folder, "f.db"))
+	store, err := sqlite.Open(ctx, filepath.Join(folder, "f.db"), feedmill.StoreOptions{})
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := publish.New(publish.Options{Store: store, Queue: nowhere{}, Catalogue: catalogue, Attempts: 10, Metrics: prometheus.NewRegistry()})
+	p := publish.New(publish.Options{Store: store, Queue: nowhere{}, Catalogue: catalogue, Metrics: prometheus.NewRegistry()})
 	few, err := fill(ctx, store, matching)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 // feedStore is where feeds are made without a fetch.
 type feedStore interface {
-	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, response *feedmill.IdempotentResponse) error
 	Close() error
 }
 
@@ -84,7 +84,7 @@ func makeFeeds(ctx context.Context, mill *rig.Mill, n int) (err error) {
 	for w := range writers {
 		wg.Go(func() {
 			for i := w; i < n && failures[w] == nil; i += writers {
-				_, failures[w] = store.CreateFeed(ctx, idleFeed(feedmill.ID(mill.Workspace), def, time.Hour+23*time.Hour*time.Duration(i)/time.Duration(n)), nil, 1, nil)
+				failures[w] = store.CreateFeed(ctx, idleFeed(feedmill.ID(mill.Workspace), def, time.Hour+23*time.Hour*time.Duration(i)/time.Duration(n)), nil, nil)
 			}
 		})
 	}
@@ -110,9 +110,9 @@ func makeFeeds(ctx context.Context, mill *rig.Mill, n int) (err error) {
 
 func openStore(ctx context.Context, mill *rig.Mill) (feedStore, error) {
 	if mill.Database != "" {
-		return postgres.Open(ctx, mill.Database)
+		return postgres.Open(ctx, mill.Database, feedmill.StoreOptions{})
 	}
-	return sqlite.Open(ctx, filepath.Join(mill.Folder, "feedmill.db"))
+	return sqlite.Open(ctx, filepath.Join(mill.Folder, "feedmill.db"), feedmill.StoreOptions{})
 }
 
 // idleFeed is a feed with a source of its own that is due in a while.

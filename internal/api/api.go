@@ -68,7 +68,7 @@ type Store interface {
 
 	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
-	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
+	Settle(ctx context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error)
 
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)

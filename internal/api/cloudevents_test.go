@@ -61,7 +61,7 @@ func TestCloudEvents(t *testing.T) {
 				t.Errorf("the events are %+v, want %s", events, c.payload)
 			}
 			same := feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.workspace, Type: "tag.created", DedupeKey: c.key, Timestamp: now(), Payload: []byte(`{}`)}
-			if accepted, _, err := w.db.Accept(t.Context(), []feedmill.Event{same}, maxAttempts, nil); err != nil || !accepted[0].Duplicate {
+			if accepted, _, err := w.db.Accept(t.Context(), []feedmill.Event{same}, nil); err != nil || !accepted[0].Duplicate {
 				t.Errorf("no event is known by %q, %v", c.key, err)
 			}
 		})

@@ -63,7 +63,7 @@ func TestResumedStreamBringsLateEvents(t *testing.T) {
 			e := feedmill.Event{ID: id, Workspace: w.workspace, Type: "tag.created", Timestamp: at, Payload: []byte("{}")}
 			events, ids = append(events, e), append(ids, e.ID)
 		}
-		_, _, err := w.db.Accept(t.Context(), events, 1, nil)
+		_, _, err := w.db.Accept(t.Context(), events, nil)
 		must(t, err)
 		return ids
 	}

@@ -89,7 +89,7 @@ func TestWatchEnds(t *testing.T) {
 		"with the client": func(_ *world, _ feedmill.ID, cancel context.CancelFunc) error { cancel(); return nil },
 		"with the server": func(w *world, _ feedmill.ID, _ context.CancelFunc) error { w.Stop(); return nil },
 		"with the feed": func(w *world, feed feedmill.ID, _ context.CancelFunc) error {
-			_, err := w.db.DeleteFeed(context.Background(), w.workspace, feed, now(), nil, maxAttempts)
+			err := w.db.DeleteFeed(context.Background(), w.workspace, feed, now(), nil)
 			return err
 		},
 		"with the credential": func(w *world, _ feedmill.ID, _ context.CancelFunc) error {

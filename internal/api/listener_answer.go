@@ -66,7 +66,7 @@ func (s *Server) answerListener(c *call) (answer, error) {
 		return answer{}, missing
 	}
 	if len(outcomes) > 0 {
-		if _, err := s.Store.Settle(c.ctx(), outcomes, 0); err != nil {
+		if _, err := s.Store.Settle(c.ctx(), outcomes); err != nil {
 			return answer{}, err
 		}
 	}

@@ -19,13 +19,13 @@ func TestRetrySubscription(t *testing.T) {
 	for i := range events {
 		events[i] = feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.workspace, Type: "tag.created", Timestamp: now(), Payload: []byte(`{}`)}
 	}
-	_, due, err := w.store.Accept(t.Context(), events, 10, nil)
+	_, due, err := w.store.Accept(t.Context(), events, nil)
 	must(t, err)
 	for i, state := range []feedmill.DeliveryState{feedmill.DeliveryRetrying, feedmill.DeliveryDelivered} {
 		_, err := w.store.Settle(t.Context(), []feedmill.Outcome{{
 			Workspace: w.workspace, Subscription: id, Delivery: due[i].ID, State: state, At: now(), DueAt: now().Add(time.Hour),
 			Attempt: &feedmill.Attempt{ID: feedmill.NewID(feedmill.PrefixAttempt), Number: 1, At: now()},
-		}}, 10)
+		}})
 		must(t, err)
 	}
 	path := "/events/subscriptions/" + string(id)

@@ -63,7 +63,7 @@ func (n *notedFeeds) add(t testing.TB, kind feedmill.FeedType, state feedmill.Re
 	for _, c := range change {
 		c(&made.Feed)
 	}
-	_, err := n.db.CreateFeed(t.Context(), made, nil, maxAttempts, nil)
+	err := n.db.CreateFeed(t.Context(), made, nil, nil)
 	must(t, err)
 	return made.Feed
 }
@@ -71,9 +71,9 @@ func (n *notedFeeds) add(t testing.TB, kind feedmill.FeedType, state feedmill.Re
 // record writes how far a refresh has come.
 func (n *notedFeeds) record(t testing.TB, r feedmill.Refresh) {
 	t.Helper()
-	_, _, err := n.db.RecordRefresh(t.Context(), n.workspace, r, func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	_, err := n.db.RecordRefresh(t.Context(), n.workspace, r, func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		return nil, nil, nil
-	}, maxAttempts)
+	})
 	must(t, err)
 }
 
@@ -85,7 +85,7 @@ func (n *notedFeeds) CreateFetched(ctx context.Context, _ feedmill.ID, wanted fe
 	made := n.newFeed(wanted.Type, feedmill.RefreshPending)
 	kept, err := keep(made.Feed)
 	if err == nil {
-		_, err = n.db.CreateFeed(ctx, made, nil, maxAttempts, kept)
+		err = n.db.CreateFeed(ctx, made, nil, kept)
 	}
 	return made.Feed, err
 }
@@ -112,7 +112,7 @@ func (n *notedFeeds) change(ctx context.Context, workspace, id feedmill.ID, chan
 	if err != nil {
 		return f, err
 	}
-	if _, err := n.db.ChangeSource(ctx, workspace, f.Source, change, maxAttempts); err != nil {
+	if err := n.db.ChangeSource(ctx, workspace, f.Source, change); err != nil {
 		return f, err
 	}
 	return n.db.Feed(ctx, workspace, id)
@@ -156,12 +156,12 @@ func (n *notedFeeds) Resume(ctx context.Context, workspace, id feedmill.ID, keep
 
 func (n *notedFeeds) Change(ctx context.Context, workspace, id feedmill.ID, p feedmill.FeedPatch) (feedmill.Feed, error) {
 	n.patches = append(n.patches, p)
-	f, _, err := n.db.ChangeFeed(ctx, workspace, id, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	f, err := n.db.ChangeFeed(ctx, workspace, id, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		if p.Name != nil {
 			f.Name = *p.Name
 		}
 		return nil, nil, n.refusal
-	}, maxAttempts)
+	})
 	return f, err
 }
 

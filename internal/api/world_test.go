@@ -59,7 +59,7 @@ func newWorld(t testing.TB) *world {
 	metrics := prometheus.NewRegistry()
 	w.Server = New(Options{
 		Store: w.store, Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,
-		Publisher:  publish.New(publish.Options{Store: db, Queue: w.dispatcher, Catalogue: catalogue, Attempts: maxAttempts, Metrics: metrics}),
+		Publisher:  publish.New(publish.Options{Store: db, Queue: w.dispatcher, Catalogue: catalogue, Metrics: metrics}),
 		Dispatcher: w.dispatcher, Subscriptions: w.subs, Catalogue: catalogue, Formats: decode.Formats(), CheckReading: decode.CheckReading,
 	})
 	return w
@@ -134,7 +134,7 @@ func (w *world) addDelivery(t testing.TB, event feedmill.Event) feedmill.DueDeli
 	t.Helper()
 	event.ID, event.Workspace, event.Timestamp = feedmill.NewID(feedmill.PrefixEvent), w.workspace, now()
 	event.Payload = []byte(`{}`)
-	_, due, err := w.db.Accept(t.Context(), []feedmill.Event{event}, maxAttempts, nil)
+	_, due, err := w.db.Accept(t.Context(), []feedmill.Event{event}, nil)
 	must(t, err)
 	if len(due) != 1 {
 		t.Fatalf("%s is due for %d subscriptions, want 1", event.Type, len(due))
@@ -155,7 +155,7 @@ func (w *world) settle(t testing.TB, d feedmill.DueDelivery, state feedmill.Deli
 	if change != nil {
 		change(&o)
 	}
-	_, err := w.db.Settle(t.Context(), []feedmill.Outcome{o}, maxAttempts)
+	_, err := w.db.Settle(t.Context(), []feedmill.Outcome{o})
 	must(t, err)
 }
 

@@ -278,7 +278,7 @@ func twin(t *testing.T, s *service) *service {
 	if second.vault, err = vault.Open(t.Context(), key, second.store); err != nil {
 		t.Fatal(err)
 	}
-	return serveApp(t, &second, new(record))
+	return serveApp(t, &second, new(writtenText))
 }
 
 // Of requests that come at once under one key, to one server or to several,
@@ -386,12 +386,12 @@ type overtakenStore struct {
 }
 
 func (o *overtakenStore) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh,
-	change func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error), maxAttempts int,
-) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	change func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error),
+) (feedmill.Feed, error) {
 	if !o.passing.Swap(true) {
 		o.before()
 	}
-	return o.store.SwitchVersion(ctx, workspace, v, r, change, maxAttempts)
+	return o.store.SwitchVersion(ctx, workspace, v, r, change)
 }
 
 // TestOvertakenUpload holds that an upload that was overtaken by another is refused

@@ -33,7 +33,7 @@ func TestListPagesEnd(t *testing.T) {
 	}
 	for n := size; n < 9<<20; n += size {
 		f.ID, f.Name = feedmill.NewID(feedmill.PrefixDataFeed), fmt.Sprintf("feed-%02d", len(want))
-		if _, err := s.app.store.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, 0, nil); err != nil {
+		if err := s.app.store.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		want = slices.Insert(want, 0, string(f.ID))

@@ -201,7 +201,7 @@ func TestListenerOfBothKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.app.store.Accept(t.Context(), events, 1, nil); err != nil {
+	if _, _, err := s.app.store.Accept(t.Context(), events, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.publish(t, `{"type":"metric.created","resourceId":"m_2"}`)

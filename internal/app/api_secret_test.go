@@ -29,7 +29,7 @@ const (
 // and looks for them wherever the server writes.
 func TestSecretsStayInside(t *testing.T) {
 	t.Parallel()
-	var exported record
+	var exported writtenText
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(&exported, r.Body)
 		w.Header().Set("Content-Type", "application/x-protobuf")

@@ -25,9 +25,9 @@ const adminKey = "bootstrap-key-of-the-tests-0123456789"
 type service struct {
 	app *App
 	url string
-	log *record
+	log *writtenText
 	// greeting is what the operator saw at the start.
-	greeting *record
+	greeting *writtenText
 	client   *http.Client
 	// stop ends the server and waits until it has; the log is complete then.
 	stop func()
@@ -53,7 +53,7 @@ func start(t *testing.T, s setup) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := new(record)
+	log := new(writtenText)
 	a, err := Open(t.Context(), c, slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func start(t *testing.T, s setup) *service {
 }
 
 // serveApp runs the service of an app that is open.
-func serveApp(t *testing.T, a *App, log *record) *service {
+func serveApp(t *testing.T, a *App, log *writtenText) *service {
 	t.Helper()
 	a.notice = 0 // hundreds of tests would wait for it
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -91,7 +91,7 @@ func serveApp(t *testing.T, a *App, log *record) *service {
 		running.Wait()
 	})
 	t.Cleanup(stop)
-	greeted := new(record)
+	greeted := new(writtenText)
 	lines := bufio.NewReader(io.TeeReader(greeting, greeted))
 	line, err := lines.ReadString('\n')
 	if err != nil {
@@ -275,19 +275,19 @@ func toJSON(v any) string {
 	return string(text)
 }
 
-// record is a writer that several goroutines may write to and a test may read.
-type record struct {
+// writtenText is a writer that several goroutines may write to and a test may read.
+type writtenText struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (r *record) Write(p []byte) (int, error) {
+func (r *writtenText) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.Write(p)
 }
 
-func (r *record) String() string {
+func (r *writtenText) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.String()

@@ -81,6 +81,7 @@ type App struct {
 	// replica is this process's name among those that share the store.
 	replica string
 	store   store
+	offers  *offers
 	// signals reach the other replicas; nil where the store has none.
 	signals deliver.Signals
 	vault   *vault.Vault
@@ -114,7 +115,7 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if err := Check(c); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, log: log, unwritten: new(unwritten), notice: serve.Notice}
+	a := &App{config: c, log: log, offers: new(offers), unwritten: new(unwritten), notice: serve.Notice}
 	defer func() {
 		if err != nil {
 			a.Close()
@@ -130,10 +131,11 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if a.replica, err = machine.ReplicaName(c.Data); err != nil {
 		return nil, err
 	}
+	options := feedmill.StoreOptions{Attempts: feedmill.RetrySchedule(c.RetrySchedule).Attempts(), Offer: a.offers.offer}
 	if c.DatabaseURL != "" {
-		a.store, err = opened(postgres.Open(ctx, c.DatabaseURL))
+		a.store, err = opened(postgres.Open(ctx, c.DatabaseURL, options))
 	} else {
-		a.store, err = opened(sqlite.Open(ctx, filepath.Join(c.Data, storeFile)))
+		a.store, err = opened(sqlite.Open(ctx, filepath.Join(c.Data, storeFile), options))
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,28 @@ func (q queues) Offer(due []feedmill.DueDelivery) {
 	q.listeners.Offer(due)
 }
 
+// offers passes on what the store offers: deliveries that are due of the events that it
+// writes with a change. The store comes before those who send, so these subscribe to it.
+// In commands nobody does; the next server finds the deliveries in the store.
+type offers struct {
+	mu sync.RWMutex
+	to []func([]feedmill.DueDelivery)
+}
+
+func (o *offers) subscribe(to func([]feedmill.DueDelivery)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.to = append(o.to, to)
+}
+
+func (o *offers) offer(due []feedmill.DueDelivery) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for _, to := range o.to {
+		to(due)
+	}
+}
+
 // maxInFlight bounds the attempts under way. Where the process may have few files
 // open, it is a quarter of those.
 const maxInFlight = 4096
@@ -65,10 +88,9 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		Kinds:       sentKinds(destinations), UserAgent: "Feedmill/" + version,
 	})
 	listeners := listen.New(listen.Options{Store: a.store, Log: a.log, Headers: dispatcher.Headers})
-	publisher := publish.New(publish.Options{
-		Store: a.store, Queue: queues{dispatcher, listeners}, Catalogue: catalogue, Schemas: schemas,
-		Attempts: schedule.Attempts(), Metrics: metrics,
-	})
+	queue := queues{dispatcher, listeners}
+	a.offers.subscribe(queue.Offer)
+	publisher := publish.New(publish.Options{Store: a.store, Queue: queue, Catalogue: catalogue, Schemas: schemas, Metrics: metrics})
 	return &events{catalogue, publisher, dispatcher, listeners, definedKinds(destinations)}, nil
 }
 

@@ -43,7 +43,7 @@ type feeds struct {
 
 // newFeeds opens the files of feeds. No worker is started before one is needed. The
 // address is that of the server.
-func (a *App) newFeeds(version, address string, m machine.Memory, queue publish.Queue, metrics prometheus.Registerer) (*feeds, error) {
+func (a *App) newFeeds(version, address string, m machine.Memory, metrics prometheus.Registerer) (*feeds, error) {
 	data, err := filepath.Abs(a.config.Data)
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -85,15 +85,15 @@ func (a *App) newFeeds(version, address string, m machine.Memory, queue publish.
 	if err != nil {
 		return nil, err
 	}
-	events, attempts := feed.Events(publish.SourceEvents), feedmill.RetrySchedule(a.config.RetrySchedule).Attempts()
+	events := feed.Events(publish.SourceEvents)
 	options := refresh.Options{
-		Store: a.store, Runner: fetcher, Holder: holder, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
+		Store: a.store, Runner: fetcher, Holder: holder, Events: events.OfNews, Log: a.log, Metrics: metrics,
 	}
 	if a.config.DatabaseURL != "" {
 		options.Elsewhere = files.Elsewhere
 	}
 	engine := refresh.New(options)
-	made := feed.New(fetcher, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
+	made := feed.New(fetcher, feed.Options{Store: a.store, Engine: engine, Events: events})
 	return &feeds{made, engine, pool, blobs, files, connections, connect.New(links, connections, made)}, nil
 }
 

@@ -34,13 +34,8 @@ func (s *service) feeds(t *testing.T) *feed.Feeds {
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir()})
 	t.Cleanup(pool.Close)
 	files := feed.NewVerifiedFiles(blobs, s.app.store, s.app.log, nil)
-	return feed.New(feed.NewFetcher(feed.NewMill(feed.Parts{Blobs: files, Log: s.app.log, Reader: lake.NewReader(files, pool)}), nil), feed.Options{Store: s.app.store, Events: publish.SourceEvents, Queue: noQueue{}, MaxAttempts: 1})
+	return feed.New(feed.NewFetcher(feed.NewMill(feed.Parts{Blobs: files, Log: s.app.log, Reader: lake.NewReader(files, pool)}), nil), feed.Options{Store: s.app.store, Events: publish.SourceEvents})
 }
-
-// noQueue leaves deliveries to whoever looks for them.
-type noQueue struct{}
-
-func (noQueue) Offer([]feedmill.DueDelivery) {}
 
 // TestClientThatStops holds that an upload whose client goes away in the middle
 // leaves nothing behind.

@@ -69,7 +69,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	feeds, err := a.newFeeds(version, address, machine.LimitMemory(a.log), queues{events.dispatcher, events.listeners}, metrics)
+	feeds, err := a.newFeeds(version, address, machine.LimitMemory(a.log), metrics)
 	if err != nil {
 		return err
 	}

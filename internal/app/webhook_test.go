@@ -262,7 +262,7 @@ func TestNothingOfDataSourcesLeaks(t *testing.T) {
 	feeds := []feedmill.ID{feedmill.NewID(feedmill.PrefixDataFeed), feedmill.NewID(feedmill.PrefixDataFeed)}
 	for _, feed := range feeds {
 		f := feedmill.Feed{ID: feed, Workspace: w.ID, Source: source, State: feedmill.FeedPending, CreatedAt: feed.Time(), UpdatedAt: feed.Time()}
-		if _, err := s.app.store.CreateFeed(ctx, feedmill.NewFeed{Feed: f}, nil, 0, nil); err != nil {
+		if err := s.app.store.CreateFeed(ctx, feedmill.NewFeed{Feed: f}, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -275,7 +275,7 @@ func TestNothingOfDataSourcesLeaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.app.store.Accept(ctx, events, 3, nil); err != nil {
+	if _, _, err := s.app.store.Accept(ctx, events, nil); err != nil {
 		t.Fatal(err)
 	}
 	arrived := to.wait(t, 3)

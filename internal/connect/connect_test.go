@@ -169,7 +169,7 @@ func (s *services) Delete(context.Context, feedmill.ID, feedmill.ID) error {
 
 func newConnect(t *testing.T, p *provider) (*Connect, feedmill.ID) {
 	t.Helper()
-	store, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "f.db"))
+	store, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "f.db"), feedmill.StoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type Store interface {
 	DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error)
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	Rewind(ctx context.Context, slots []int, now time.Time, after feedmill.RetryPosition, limit int) (reached feedmill.RetryPosition, more bool, err error)
-	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
+	Settle(ctx context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error)
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
 	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
 	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
@@ -30,7 +30,7 @@ type Store interface {
 	WriteDeliveryCounts(context.Context, []feedmill.DeliveryCount) error
 	DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
 	SumDeliveryCounts(ctx context.Context, subscriptions []feedmill.ID, since, fresh time.Time) ([]feedmill.DeliveryCount, error)
-	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error)
+	StepReplay(ctx context.Context, now time.Time, limit int) (worked bool, next time.Time, err error)
 	StepFanout(ctx context.Context, now time.Time, size func(workspace feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error

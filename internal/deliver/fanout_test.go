@@ -21,7 +21,7 @@ func (h *harness) promised(special ...feedmill.ID) (subs []feedmill.ID) {
 	for i := range events {
 		events[i] = h.newEvent("r", `{}`)
 	}
-	accepted, _, err := h.store.Accept(h.Context(), events, 10, nil)
+	accepted, _, err := h.store.Accept(h.Context(), events, nil)
 	h.must(err)
 	if !accepted[len(accepted)-1].Promised {
 		h.Fatal("nothing is promised")

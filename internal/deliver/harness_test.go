@@ -143,7 +143,7 @@ func (s *troubledStore) SubscriptionsForDelivery(ctx context.Context, ids []feed
 	return s.DB.SubscriptionsForDelivery(ctx, ids)
 }
 
-func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
+func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome) ([]feedmill.DueDelivery, error) {
 	s.mostOutcomes.Store(max(s.mostOutcomes.Load(), int64(len(o))))
 	s.mostSettling.Store(max(s.mostSettling.Load(), s.settling.Add(1)))
 	defer s.settling.Add(-1)
@@ -165,7 +165,7 @@ func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAtt
 		}
 		return o.Subscription == sub
 	})
-	due, err := s.DB.Settle(ctx, free, maxAttempts)
+	due, err := s.DB.Settle(ctx, free)
 	if err == nil && len(locked) > 0 {
 		err = &feedmill.LockedError{Deliveries: locked}
 	}
@@ -222,7 +222,7 @@ func runDispatcher(t *testing.T, o Options, to endpoint, test func(*harness)) {
 // runDispatcherHere is runDispatcher where time is simulated already.
 func runDispatcherHere(t *testing.T, o Options, to endpoint, test func(*harness)) {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"), feedmill.StoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func (h *harness) newEvent(resource, payload string) feedmill.Event {
 
 func (h *harness) acceptEvents(events ...feedmill.Event) []feedmill.DueDelivery {
 	h.Helper()
-	_, due, err := h.store.Accept(h.Context(), events, 10, nil)
+	_, due, err := h.store.Accept(h.Context(), events, nil)
 	h.must(err)
 	return due
 }

@@ -143,11 +143,11 @@ func (s *faultyStore) countRead() int {
 	return s.reads
 }
 
-func (s *faultyStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
+func (s *faultyStore) Settle(ctx context.Context, o []feedmill.Outcome) ([]feedmill.DueDelivery, error) {
 	if s.dead.Load() {
 		return nil, errDead
 	}
-	return s.DB.Settle(ctx, o, maxAttempts)
+	return s.DB.Settle(ctx, o)
 }
 
 func (s *faultyStore) DiscardOpen(ctx context.Context, sub feedmill.ID, reason string, at time.Time, limit int) (int, error) {
@@ -158,7 +158,7 @@ func (s *faultyStore) DiscardOpen(ctx context.Context, sub feedmill.ID, reason s
 }
 
 func newMachine(t *testing.T, seed uint64) *machine {
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"), feedmill.StoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func (m *machine) publish(n int) {
 			ResourceID: fmt.Sprint("r", m.random.IntN(3)), Payload: []byte(`{}`),
 		}
 	}
-	_, due, err := m.store.Accept(m.Context(), events, feedmill.DefaultRetrySchedule.Attempts(), nil)
+	_, due, err := m.store.Accept(m.Context(), events, nil)
 	m.must(err)
 	m.owed = append(m.owed, due...)
 	m.dispatcher.Offer(due)

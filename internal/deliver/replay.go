@@ -13,7 +13,7 @@ const replayStep = 500
 func (d *Dispatcher) runReplays(ctx context.Context) {
 	const pollEvery = 30 * time.Second
 	for {
-		worked, next, err := d.Store.StepReplay(ctx, time.Now(), d.Schedule.Attempts(), replayStep)
+		worked, next, err := d.Store.StepReplay(ctx, time.Now(), replayStep)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("replaying deliveries", "error", err)
 		}

@@ -39,7 +39,7 @@ func TestStoredWorkIsSentAfterAStart(t *testing.T) {
 	if os.Getenv("FEEDMILL_LONG") != "" {
 		n = 20_000
 	}
-	db, err := postgres.Open(t.Context(), pgtest.New(t))
+	db, err := postgres.Open(t.Context(), pgtest.New(t), feedmill.StoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func storeWork(t *testing.T, db *postgres.DB, n int) map[feedmill.ID]bool {
 		must(db.CreateSubscriptions(t.Context(), subs, 0, nil))
 		_, due, err := db.Accept(t.Context(), []feedmill.Event{{
 			ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.ID, Type: "metric.created", Timestamp: time.Now(), ResourceID: resource, Payload: []byte(`{}`),
-		}}, 10, nil)
+		}}, nil)
 		must(err)
 		for _, d := range due {
 			stored[d.ID] = true

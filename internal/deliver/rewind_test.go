@@ -54,7 +54,7 @@ func TestRetriesOfAnotherClock(t *testing.T) {
 		_, err := h.store.DB.Settle(h.Context(), []feedmill.Outcome{{
 			Workspace: h.ws, Subscription: sub, Delivery: due.ID, Seq: due.Seq, State: feedmill.DeliveryRetrying, At: ahead, DueAt: ahead.Add(5 * time.Second),
 			Attempt: &feedmill.Attempt{ID: feedmill.NewID(feedmill.PrefixAttempt), Delivery: due.ID, Number: 1, At: ahead, Status: 500},
-		}}, 10)
+		}})
 		h.must(err)
 		rewinds := h.store.rewinds.Load()
 		h.dispatcher.Wake()

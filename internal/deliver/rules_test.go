@@ -68,7 +68,7 @@ type refusingStore struct {
 	written []feedmill.ID
 }
 
-func (s *refusingStore) Settle(_ context.Context, outcomes []feedmill.Outcome, _ int) ([]feedmill.DueDelivery, error) {
+func (s *refusingStore) Settle(_ context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error) {
 	for _, o := range outcomes {
 		if s.refuses[o.Delivery] {
 			return nil, errors.New("refused")

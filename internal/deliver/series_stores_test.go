@@ -26,7 +26,7 @@ type hotStore interface {
 	Store
 	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.IdempotentResponse) error
 	CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error
-	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	Accept(ctx context.Context, events []feedmill.Event, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
 	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
 	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error)
 	Close() error
@@ -38,11 +38,11 @@ type killedStore struct {
 	dead atomic.Bool
 }
 
-func (s *killedStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
+func (s *killedStore) Settle(ctx context.Context, o []feedmill.Outcome) ([]feedmill.DueDelivery, error) {
 	if s.dead.Load() {
 		return nil, errDead
 	}
-	return s.hotStore.Settle(ctx, o, maxAttempts)
+	return s.hotStore.Settle(ctx, o)
 }
 
 func (s *killedStore) ReleaseSlots(ctx context.Context, replica string, slots []int) error {
@@ -94,9 +94,11 @@ func TestAHotResourceArrivesInOrder(t *testing.T) {
 		open     func(*testing.T) (hotStore, error)
 	}{
 		{"sqlite", 1, func(t *testing.T) (hotStore, error) {
-			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
+			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"), feedmill.StoreOptions{})
 		}},
-		{"postgres", 2, func(t *testing.T) (hotStore, error) { return postgres.Open(t.Context(), pgtest.New(t)) }},
+		{"postgres", 2, func(t *testing.T) (hotStore, error) {
+			return postgres.Open(t.Context(), pgtest.New(t), feedmill.StoreOptions{})
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			db, err := c.open(t)
@@ -190,7 +192,7 @@ func (w *hotWorld) publish(resource string, n int) {
 			}
 		}
 		w.mu.Lock() // nothing is sent before it is noted
-		_, due, err := w.db.Accept(w.Context(), events, 20, nil)
+		_, due, err := w.db.Accept(w.Context(), events, nil)
 		for _, d := range due {
 			w.before[d.ID], w.last[resource], w.left[d.ID] = w.last[resource], d.ID, true
 		}

@@ -105,7 +105,7 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 	wait := 50 * time.Millisecond
 	for {
 		var locked *feedmill.LockedError
-		notices, err := d.Store.Settle(ctx, outcomes, d.Schedule.Attempts())
+		notices, err := d.Store.Settle(ctx, outcomes)
 		if errors.As(err, &locked) || !errors.Is(err, feedmill.ErrUnavailable) {
 			d.answered()
 		}

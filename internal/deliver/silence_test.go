@@ -82,7 +82,7 @@ func TestWorkersDoNotWaitWithOutcomes(t *testing.T) {
 // lockedStore has everything locked.
 type lockedStore struct{ Store }
 
-func (lockedStore) Settle(context.Context, []feedmill.Outcome, int) ([]feedmill.DueDelivery, error) {
+func (lockedStore) Settle(context.Context, []feedmill.Outcome) ([]feedmill.DueDelivery, error) {
 	return nil, &feedmill.LockedError{}
 }
 

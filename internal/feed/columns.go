@@ -39,18 +39,13 @@ func (f *Feeds) ChangeColumns(ctx context.Context, workspace, id feedmill.ID, ch
 	if retypes && !before.Type.HasSource() {
 		return f.retype(ctx, before, changes, relabel)
 	}
-	feed, due, err := f.Store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	return f.Store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		if err := relabel(feed); err != nil {
 			return nil, nil, err
 		}
 		events, err := f.Events.tell(*feed, feedmill.SourceNews{Kind: feedmill.NewsUpdated, Fields: []string{"columns"}})
 		return nil, events, err
-	}, f.MaxAttempts)
-	if err != nil {
-		return feedmill.Feed{}, err
-	}
-	f.Queue.Offer(due)
-	return feed, nil
+	})
 }
 
 // retype makes a version of an upload with other types.
@@ -73,7 +68,7 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 		return feedmill.Feed{}, f.drop(l, err)
 	}
 	f.finish(l)
-	feed, due, err := f.settle(ctx, before.Workspace, l, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	feed, err := f.settle(ctx, before.Workspace, l, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		if err := relabel(feed); err != nil {
 			return nil, nil, err
 		}
@@ -86,7 +81,6 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 	if err != nil {
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("retype columns: %w", err))
 	}
-	f.Queue.Offer(due)
 	return feed, nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 // changeSource changes a source and its feeds and tells of what is news.
 func (f *Feeds) changeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
-	due, err := f.Store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
+	return f.Store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
 		c.By = feedmill.TriggerOf(ctx)
 		news, err := change(c)
 		if err != nil {
@@ -19,12 +19,7 @@ func (f *Feeds) changeSource(ctx context.Context, workspace, source feedmill.ID,
 		events, err := f.Events.OfNews(c, news)
 		c.Events = append(c.Events, events...)
 		return err
-	}, f.MaxAttempts)
-	if err != nil {
-		return err
-	}
-	f.Queue.Offer(due)
-	return nil
+	})
 }
 
 // control changes how a feed stands with its source, and wakes the engine.

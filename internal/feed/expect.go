@@ -107,17 +107,16 @@ func (f *Feeds) GoStale(ctx context.Context, at time.Time) (more bool, err error
 	}
 	for _, feed := range found {
 		// Nobody has asked for it, so the audit log does not tell of it.
-		_, due, err := f.Store.ChangeFeed(feedmill.WithoutAudit(ctx), feed.Workspace, feed.ID, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		_, err := f.Store.ChangeFeed(feedmill.WithoutAudit(ctx), feed.Workspace, feed.ID, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			if !feed.GoStale(at) {
 				return nil, nil, nil
 			}
 			events, err := f.Events.of(*feed, feedmill.NewsStale)
 			return nil, events, err
-		}, f.MaxAttempts)
+		})
 		if err != nil {
 			return false, err
 		}
-		f.Queue.Offer(due)
 	}
 	return len(found) == step, nil
 }

@@ -11,13 +11,13 @@ import (
 type Store interface {
 	Versions
 	Parents
-	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, response *feedmill.IdempotentResponse) error
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
-	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
-	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
-	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
-	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
+	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change change) (feedmill.Feed, error)
+	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change change) (feedmill.Feed, error)
+	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change change) (feedmill.Feed, error)
+	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event) error
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
 	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
@@ -31,7 +31,7 @@ type Store interface {
 	ExpiredFiles(ctx context.Context, wait time.Duration, most int64, limit int) ([]string, error)
 	ForgetUnreferenced(ctx context.Context, names []string) error
 	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
-	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
+	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error) error
 }
 
 type change = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
@@ -44,19 +44,11 @@ type Engine interface {
 	Cancel(source feedmill.ID, run int64)
 }
 
-// Queue is told of deliveries that are due.
-type Queue interface {
-	Offer([]feedmill.DueDelivery)
-}
-
 // Options are what feeds work with, besides their fetcher.
 type Options struct {
 	Store  Store
 	Engine Engine
 	Events Events
-	Queue  Queue
-	// MaxAttempts is how many attempts a delivery may make.
-	MaxAttempts int
 }
 
 // Feeds makes and changes feeds and keeps them up to date. What happens to a
@@ -84,18 +76,13 @@ func (f *Feeds) Change(ctx context.Context, workspace, id feedmill.ID, patch fee
 	if before.Type.HasSource() {
 		return f.changeFetched(ctx, before, patch)
 	}
-	feed, due, err := f.Store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	return f.Store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		if err := rename(feed, patch); err != nil {
 			return nil, nil, err
 		}
 		events, err := f.Events.tell(*feed, feedmill.SourceNews{Kind: feedmill.NewsUpdated, Fields: patch.Fields})
 		return nil, events, err
-	}, f.MaxAttempts)
-	if err != nil {
-		return feedmill.Feed{}, err
-	}
-	f.Queue.Offer(due)
-	return feed, nil
+	})
 }
 
 // rename changes what people call a feed, what it keeps and what they expect of it.
@@ -145,11 +132,9 @@ func (f *Feeds) Delete(ctx context.Context, workspace, id feedmill.ID, force boo
 	if err != nil {
 		return err
 	}
-	due, err := f.Store.DeleteFeed(ctx, workspace, id, now(), events, f.MaxAttempts)
-	if err != nil {
+	if err := f.Store.DeleteFeed(ctx, workspace, id, now(), events); err != nil {
 		return err
 	}
-	f.Queue.Offer(due)
 	if feed.Type.HasSource() {
 		f.cancelLastRun(ctx, feed)
 	}

@@ -23,12 +23,11 @@ import (
 	"github.com/feedmill/feedmill/internal/store/sqlitetest"
 )
 
-// idle is an engine and a queue that do nothing.
+// idle is an engine that does nothing.
 type idle struct{}
 
-func (idle) Wake()                        {}
-func (idle) Cancel(feedmill.ID, int64)    {}
-func (idle) Offer([]feedmill.DueDelivery) {}
+func (idle) Wake()                     {}
+func (idle) Cancel(feedmill.ID, int64) {}
 
 // stock is feeds on a store of their own, with two workspaces.
 type stock struct {
@@ -47,7 +46,7 @@ func newStock(t *testing.T) *stock {
 	mill := NewMill(Parts{
 		Versions: db, Sourcing: db, Vault: plainVault{}, Blobs: s.files, Reader: lake.NewReader(s.files, pool), Temp: t.TempDir(), Stages: t.TempDir() + "/stages", Log: quiet,
 	})
-	s.Feeds = New(NewFetcher(mill, nil), Options{Store: db, Engine: idle{}, Events: publish.SourceEvents, Queue: idle{}, MaxAttempts: 3})
+	s.Feeds = New(NewFetcher(mill, nil), Options{Store: db, Engine: idle{}, Events: publish.SourceEvents})
 	for _, w := range []feedmill.ID{s.one, s.two} {
 		if err := db.CreateWorkspace(t.Context(), feedmill.Workspace{ID: w, Name: string(w), CreatedAt: now()}, nil); err != nil {
 			t.Fatal(err)

@@ -43,11 +43,10 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	due, err := f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh, Parents: c.Parents}, c.Events, f.MaxAttempts, c.IdempotentResponse)
+	err = f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh, Parents: c.Parents}, c.Events, c.IdempotentResponse)
 	if err != nil {
 		return feedmill.Feed{}, fmt.Errorf("create feed: %w", err)
 	}
-	f.Queue.Offer(due)
 	f.Engine.Wake()
 	return feed, nil
 }

@@ -48,7 +48,7 @@ type Versions interface {
 // Sourcing changes sources, and knows feeds.
 type Sourcing interface {
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
-	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
+	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error) error
 }
 
 // Vault keeps secrets.

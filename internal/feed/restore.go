@@ -77,7 +77,7 @@ func (f *Feeds) restoring(ctx context.Context, feed feedmill.Feed, number int64)
 }
 
 func (f *Feeds) restoreUpload(ctx context.Context, feed feedmill.Feed, l *loading, respond feedmill.FeedResponse) (feedmill.Feed, error) {
-	feed, due, err := f.settle(ctx, feed.Workspace, l, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	return f.settle(ctx, feed.Workspace, l, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		if l.version.Spec != nil {
 			feed.Spec, feed.Rules = l.version.Spec, l.version.Rules // a later upload may have been read otherwise
 		}
@@ -88,11 +88,6 @@ func (f *Feeds) restoreUpload(ctx context.Context, feed feedmill.Feed, l *loadin
 		response, err := respond(*feed)
 		return response, events, err
 	})
-	if err != nil {
-		return feedmill.Feed{}, err
-	}
-	f.Queue.Offer(due)
-	return feed, nil
 }
 
 func (f *Feeds) restoreFetched(ctx context.Context, feed feedmill.Feed, l *loading, respond feedmill.FeedResponse) (feedmill.Feed, error) {

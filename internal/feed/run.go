@@ -110,7 +110,7 @@ func (m *Mill) keepSecrets(ctx context.Context, run *feedmill.Source, secrets []
 	if err != nil {
 		return err
 	}
-	_, err = m.Sourcing.ChangeSource(ctx, run.Workspace, run.ID, func(c *feedmill.SourceChange) error {
+	err = m.Sourcing.ChangeSource(ctx, run.Workspace, run.ID, func(c *feedmill.SourceChange) error {
 		switch {
 		case c.Source.Run != run.Run:
 			return feedmill.ErrConflict
@@ -118,7 +118,7 @@ func (m *Mill) keepSecrets(ctx context.Context, run *feedmill.Source, secrets []
 			c.Source.Secrets = sealed
 		}
 		return nil
-	}, 0)
+	})
 	if err != nil {
 		return fmt.Errorf("keep the secrets of a source: %w", err)
 	}

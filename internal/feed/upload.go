@@ -39,11 +39,10 @@ func (f *Feeds) Create(ctx context.Context, workspace feedmill.ID, u feedmill.Up
 	if err != nil {
 		return feedmill.Feed{}, f.drop(l, err)
 	}
-	due, err := f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Version: &l.version, Refresh: &l.refresh}, events, f.MaxAttempts, response)
+	err = f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Version: &l.version, Refresh: &l.refresh}, events, response)
 	if err != nil {
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("create feed: %w", err))
 	}
-	f.Queue.Offer(due)
 	return feed, nil
 }
 
@@ -112,29 +111,28 @@ func (f *Feeds) replaceWith(ctx context.Context, l *loading, u feedmill.Upload, 
 		response, err := respond(*feed)
 		return response, events, err
 	}
-	feed, due, err := f.settle(ctx, l.before.Workspace, l, change)
+	feed, err := f.settle(ctx, l.before.Workspace, l, change)
 	if errors.Is(err, feedmill.ErrConflict) {
 		err = errConcurrentUpload
 	}
 	if err != nil {
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("replace the data of a feed: %w", err))
 	}
-	f.Queue.Offer(due)
 	return feed, nil
 }
 
 // settle writes what an upload has become: a version, or that there is nothing new.
-func (f *Feeds) settle(ctx context.Context, workspace feedmill.ID, l *loading, change change) (feedmill.Feed, []feedmill.DueDelivery, error) {
+func (f *Feeds) settle(ctx context.Context, workspace feedmill.ID, l *loading, change change) (feedmill.Feed, error) {
 	if !l.unchanged {
 		defer f.Engine.Wake() // for the feeds that are built from it
-		return f.Store.SwitchVersion(ctx, workspace, l.version, l.refresh, change, f.MaxAttempts)
+		return f.Store.SwitchVersion(ctx, workspace, l.version, l.refresh, change)
 	}
 	return f.Store.RecordRefresh(ctx, workspace, l.refresh, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		if feed.Version != l.before.Version {
 			return nil, nil, feedmill.ErrConflict // it is like a version that is not the last any more
 		}
 		return change(feed)
-	}, f.MaxAttempts)
+	})
 }
 
 // newLoading begins a try to give a feed its next version. The files are named
@@ -221,14 +219,13 @@ func (f *Feeds) recordFailure(ctx context.Context, l *loading, cause error) erro
 		Type: "/problems/" + refusal.Type, Title: notModelled, Detail: refusal.Detail, At: r.EndedAt,
 	}
 	// The feed is as it was: nothing is changed that the audit log would tell of.
-	_, due, err := f.Store.RecordRefresh(feedmill.WithoutAudit(ctx), l.before.Workspace, r, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	_, err := f.Store.RecordRefresh(feedmill.WithoutAudit(ctx), l.before.Workspace, r, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		events, err := f.Events.of(*feed, feedmill.NewsFailed)
 		return nil, events, err
-	}, f.MaxAttempts)
+	})
 	if err != nil {
 		return fmt.Errorf("record a refresh: %w", err)
 	}
-	f.Queue.Offer(due)
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (s *awayStore) ExtendListener(ctx context.Context, id feedmill.ID, until ti
 func onScene(t *testing.T, test func(*scene)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
+		db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"), feedmill.StoreOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func (s *scene) accept(n int, tell bool) (ids []feedmill.ID) {
 		e := feedmill.Event{
 			ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: s.sub.Workspace, Type: "metric.created", Timestamp: time.Now(), Payload: []byte(`{}`),
 		}
-		_, due, err := s.store.Accept(s.Context(), []feedmill.Event{e}, 10, nil)
+		_, due, err := s.store.Accept(s.Context(), []feedmill.Event{e}, nil)
 		s.must(err)
 		for _, d := range due {
 			ids = append(ids, d.ID)
@@ -111,7 +111,7 @@ func (s *scene) answer(tell bool, ids ...feedmill.ID) {
 			Workspace: s.sub.Workspace, Subscription: s.sub.ID, Delivery: id, State: feedmill.DeliveryDelivered, At: time.Now(),
 		})
 	}
-	_, err := s.store.Settle(s.Context(), outcomes, 10)
+	_, err := s.store.Settle(s.Context(), outcomes)
 	s.must(err)
 	if tell {
 		s.hub.Answered(s.sub.ID, ids)

@@ -21,7 +21,7 @@ import (
 
 // Store accepts events.
 type Store interface {
-	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	Accept(ctx context.Context, events []feedmill.Event, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
 }
 
 // Queue takes deliveries that are due.
@@ -38,9 +38,7 @@ type Options struct {
 	Catalogue *feedmill.Catalogue
 	// Schemas validates the data of events, if not nil.
 	Schemas *Schemas
-	// Attempts is the maximum number of attempts of a delivery.
-	Attempts int
-	Metrics  prometheus.Registerer
+	Metrics prometheus.Registerer
 }
 
 // Publisher accepts events. It is safe for concurrent use.
@@ -85,7 +83,7 @@ func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events [
 }
 
 func (p *Publisher) accept(ctx context.Context, events []feedmill.Event, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, error) {
-	accepted, due, err := p.Store.Accept(ctx, events, p.Attempts, keep)
+	accepted, due, err := p.Store.Accept(ctx, events, keep)
 	if err != nil {
 		return nil, fmt.Errorf("accepting events: %w", err)
 	}

@@ -32,7 +32,7 @@ type fixture struct {
 
 func newFixture(t *testing.T, own ...feedmill.EventType) fixture {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"), feedmill.StoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func newFixture(t *testing.T, own ...feedmill.EventType) fixture {
 	if err := store.CreateWorkspace(t.Context(), feedmill.Workspace{ID: f.ws, Name: "w", CreatedAt: time.Now()}, nil); err != nil {
 		t.Fatal(err)
 	}
-	f.Publisher = New(Options{Store: store, Queue: f.queue, Catalogue: catalogue, Attempts: 10, Metrics: prometheus.NewRegistry()})
+	f.Publisher = New(Options{Store: store, Queue: f.queue, Catalogue: catalogue, Metrics: prometheus.NewRegistry()})
 	return f
 }
 
@@ -129,7 +129,7 @@ type failingStore struct{}
 
 var errStore = errors.New("the disk is full")
 
-func (failingStore) Accept(context.Context, []feedmill.Event, int, func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+func (failingStore) Accept(context.Context, []feedmill.Event, func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
 	return nil, nil, errStore
 }
 

@@ -18,7 +18,7 @@ func TestSourceEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, made, err := f.store.Accept(t.Context(), events, 10, nil)
+	_, made, err := f.store.Accept(t.Context(), events, nil)
 	if err != nil || len(made) != 2 {
 		t.Fatalf("made %+v, %v", made, err)
 	}

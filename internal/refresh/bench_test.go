@@ -45,8 +45,8 @@ type troubledStore struct {
 	// changesAway fails changes alone.
 	changesAway atomic.Bool
 	// refusesEvents refuses those of refreshes, refusesAll all.
-	refusesEvents, refusesAll      atomic.Bool
-	looks, changes, renews, offers atomic.Int64
+	refusesEvents, refusesAll atomic.Bool
+	looks, changes, renews    atomic.Int64
 }
 
 func (s *troubledStore) DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error) {
@@ -61,16 +61,16 @@ func (s *troubledStore) DueSources(ctx context.Context, now time.Time, each, lim
 	return s.DB.DueSources(ctx, now, each, limit)
 }
 
-func (s *troubledStore) ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error) {
+func (s *troubledStore) ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error) error {
 	s.changes.Add(1)
 	if s.hangs.Load() {
 		<-ctx.Done()
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	if s.away.Load() || s.changesAway.Load() {
-		return nil, feedmill.ErrUnavailable
+		return feedmill.ErrUnavailable
 	}
-	due, err := s.DB.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
+	err := s.DB.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
 		if s.repeats.Load() {
 			undone := *c
 			undone.Feeds = slices.Clone(c.Feeds)
@@ -79,11 +79,11 @@ func (s *troubledStore) ChangeSource(ctx context.Context, workspace, source feed
 			}
 		}
 		return change(c)
-	}, maxAttempts)
+	})
 	if s.unheard.Swap(false) {
-		return nil, feedmill.ErrUnavailable
+		return feedmill.ErrUnavailable
 	}
-	return due, err
+	return err
 }
 
 func (s *troubledStore) RenewSource(ctx context.Context, workspace, source feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error {
@@ -237,8 +237,7 @@ func (b *bench) workspace(name string) feedmill.ID {
 // start starts an engine. The test ends it with halt.
 func (b *bench) start(o Options, run func(context.Context, feedmill.Claim) ([]feedmill.FeedOutcome, error)) *replica {
 	r := &replica{store: &troubledStore{DB: b.db}, runner: newRunner(run), metrics: prometheus.NewRegistry(), done: make(chan struct{})}
-	o.Store, o.Runner, o.Log, o.Metrics, o.MaxAttempts = r.store, r.runner, slog.New(slog.DiscardHandler), r.metrics, 10
-	o.Offer = func([]feedmill.DueDelivery) { r.store.offers.Add(1) }
+	o.Store, o.Runner, o.Log, o.Metrics = r.store, r.runner, slog.New(slog.DiscardHandler), r.metrics
 	o.Events = func(c *feedmill.SourceChange, news []feedmill.SourceNews) (events []feedmill.Event, err error) {
 		if r.store.refusesAll.Load() || r.store.refusesEvents.Load() && news[0].Kind == feedmill.NewsRefreshed {
 			return nil, fmt.Errorf("an event that cannot be written")
@@ -297,7 +296,7 @@ func (b *bench) source(ws feedmill.ID, host string, schedule feedmill.Schedule) 
 	r, err := c.Request(n.Feed.ID, moment())
 	b.must(err)
 	n.Source, n.Feed, n.Refresh = &c.Source, c.Feeds[0], &r
-	_, err = b.db.CreateFeed(b.Context(), n, nil, 10, nil)
+	err = b.db.CreateFeed(b.Context(), n, nil, nil)
 	b.must(err)
 	return n.Feed
 }
@@ -331,7 +330,7 @@ func (b *bench) sourceOf(f feedmill.Feed) *feedmill.Source {
 // change changes the source of a feed as a user would.
 func (b *bench) change(f feedmill.Feed, change func(*feedmill.SourceChange) error) {
 	b.Helper()
-	_, err := b.db.ChangeSource(b.Context(), f.Workspace, f.Source, change, 10)
+	err := b.db.ChangeSource(b.Context(), f.Workspace, f.Source, change)
 	b.must(err)
 }
 

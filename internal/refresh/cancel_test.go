@@ -57,7 +57,7 @@ func TestAFeedThatIsDeletedInARun(t *testing.T) {
 	onBench(t, func(b *bench) {
 		f := b.source(b.ws, "h", never)
 		e := b.start(Options{}, stubborn(5*time.Second))
-		_, err := b.db.DeleteFeed(b.Context(), b.ws, f.ID, moment(), nil, 10)
+		err := b.db.DeleteFeed(b.Context(), b.ws, f.ID, moment(), nil)
 		b.must(err)
 		b.sleep(10 * time.Second)
 		if e.runner.drops() != 1 || e.ended(lostRun) != 1 {
@@ -72,10 +72,10 @@ func TestOneOfTwoFeedsIsDeletedInARun(t *testing.T) {
 		f := b.source(b.ws, "h", never)
 		second := newSource(b.ws, "", never).Feed
 		second.Source = f.Source
-		_, err := b.db.CreateFeed(b.Context(), feedmill.NewFeed{Feed: second}, nil, 10, nil)
+		err := b.db.CreateFeed(b.Context(), feedmill.NewFeed{Feed: second}, nil, nil)
 		b.must(err)
 		e := b.start(Options{}, stubborn(5*time.Second))
-		_, err = b.db.DeleteFeed(b.Context(), b.ws, second.ID, moment(), nil, 10)
+		err = b.db.DeleteFeed(b.Context(), b.ws, second.ID, moment(), nil)
 		b.must(err)
 		b.sleep(10 * time.Second)
 		if e.runner.drops() != 1 || len(e.runner.dropped[0]) != 1 || e.runner.dropped[0][0].Feed != second.ID || b.feed(f).Version != 1 {

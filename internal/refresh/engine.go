@@ -29,7 +29,7 @@ import (
 // Store is what the engine needs of the store.
 type Store interface {
 	DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error)
-	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
+	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error) error
 	ReleaseSources(ctx context.Context, holder string) (int64, error)
 	RenewSource(ctx context.Context, workspace, source feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error
 }
@@ -61,13 +61,9 @@ type Options struct {
 	Elsewhere func(ctx context.Context, workspace, source feedmill.ID) error
 	// Events makes the events that tell of news. The change is as it will be
 	// written, with the feeds and their last refreshes.
-	Events func(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error)
-	// Offer takes the deliveries of events that are due now.
-	Offer func([]feedmill.DueDelivery)
-	// MaxAttempts is how many attempts a delivery may make.
-	MaxAttempts int
-	Log         *slog.Logger
-	Metrics     prometheus.Registerer
+	Events  func(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error)
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
 
 	// MaxRuns bounds the runs under way, MaxOfWorkspace those of one workspace
 	// and MaxOfHost those of one workspace that fetch from one host.

@@ -40,7 +40,7 @@ func TestARunIsCommittedWithAllThatItMeans(t *testing.T) {
 		if got := b.events(); !slices.Equal(got, []string{"datafeed.source.refreshed"}) {
 			t.Errorf("the events are %v", got)
 		}
-		if e.runner.drops() != 0 || e.ended(changedRun) != 1 || e.store.offers.Load() == 0 {
+		if e.runner.drops() != 0 || e.ended(changedRun) != 1 {
 			t.Errorf("%d drops, %d runs", e.runner.drops(), e.ended(changedRun))
 		}
 		e.halt()
@@ -118,7 +118,7 @@ func TestAPausedFeedOfASourceIsNotFetchedFor(t *testing.T) {
 		f := b.source(b.ws, "h", never)
 		paused := newSource(b.ws, "", never).Feed
 		paused.Source, paused.State = f.Source, feedmill.FeedPaused
-		_, err := b.db.CreateFeed(b.Context(), feedmill.NewFeed{Feed: paused}, nil, 10, nil)
+		err := b.db.CreateFeed(b.Context(), feedmill.NewFeed{Feed: paused}, nil, nil)
 		b.must(err)
 		var claimed []feedmill.Feed
 		e := b.start(Options{}, func(_ context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
@@ -142,7 +142,7 @@ func TestTenThousandSourcesThatAreNotDueCostOneQuestion(t *testing.T) {
 				for i := worker; i < sources; i += at {
 					n := newSource(b.ws, fmt.Sprint("h", i), minutely)
 					n.Source.DueAt = n.Source.CreatedAt.Add(24 * time.Hour)
-					if _, err := b.db.CreateFeed(b.Context(), n, nil, 10, nil); err != nil {
+					if err := b.db.CreateFeed(b.Context(), n, nil, nil); err != nil {
 						t.Error(err)
 					}
 				}

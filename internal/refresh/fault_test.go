@@ -28,12 +28,12 @@ func (s *scriptedStore) DueSources(context.Context, time.Time, int, int) ([]feed
 	return []feedmill.DueSource{{ID: "ds_1", Workspace: "ws_1"}}, s.dueFails
 }
 
-func (s *scriptedStore) ChangeSource(ctx context.Context, _, _ feedmill.ID, change func(*feedmill.SourceChange) error, _ int) ([]feedmill.DueDelivery, error) {
+func (s *scriptedStore) ChangeSource(ctx context.Context, _, _ feedmill.ID, change func(*feedmill.SourceChange) error) error {
 	s.deadline, _ = ctx.Deadline()
 	if s.writeFails != nil {
-		return nil, s.writeFails
+		return s.writeFails
 	}
-	return nil, change(&s.change)
+	return change(&s.change)
 }
 
 // scripted is an engine on such a store, and what it logs.
@@ -41,7 +41,6 @@ func scripted(s *scriptedStore) (*Engine, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return New(Options{
 		Store: s, Log: slog.New(slog.NewTextHandler(log, nil)), Metrics: prometheus.NewRegistry(),
-		Offer: func([]feedmill.DueDelivery) {},
 	}), log
 }
 
@@ -166,9 +165,9 @@ type silentStore struct {
 	renewals int
 }
 
-func (s *silentStore) ChangeSource(ctx context.Context, _, _ feedmill.ID, _ func(*feedmill.SourceChange) error, _ int) ([]feedmill.DueDelivery, error) {
+func (s *silentStore) ChangeSource(ctx context.Context, _, _ feedmill.ID, _ func(*feedmill.SourceChange) error) error {
 	<-ctx.Done()
-	return nil, ctx.Err()
+	return ctx.Err()
 }
 
 func (s *silentStore) RenewSource(ctx context.Context, _, _ feedmill.ID, _ int64, _ time.Time, _ []feedmill.Refresh) error {

@@ -94,7 +94,7 @@ func (e *Engine) claim(ctx context.Context, s feedmill.DueSource) (claim feedmil
 
 // change changes a source and tells of what is news.
 func (e *Engine) change(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
-	due, err := e.Store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
+	return e.Store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
 		news, err := change(c)
 		if err != nil {
 			return err
@@ -108,11 +108,7 @@ func (e *Engine) change(ctx context.Context, workspace, source feedmill.ID, chan
 		}
 		c.CatchUp(moment()) // after the events, which are about the run that has ended
 		return nil
-	}, e.MaxAttempts)
-	if err == nil {
-		e.Offer(due)
-	}
-	return err
+	})
 }
 
 // fetch lets the runner run. If it panics, this run alone has failed.

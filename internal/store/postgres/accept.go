@@ -30,6 +30,10 @@ type acceptCall struct {
 	opened int
 }
 
+func (db *DB) newAcceptCall(events []feedmill.Event, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) *acceptCall {
+	return &acceptCall{events: events, maxAttempts: db.options.Attempts, respond: respond}
+}
+
 // weight is about how many bytes a transaction has to hold for a call.
 func (db *DB) weight(c *acceptCall) (bytes int) {
 	for i := range c.events {
@@ -47,8 +51,8 @@ func (db *DB) weight(c *acceptCall) (bytes int) {
 // event whose DedupeKey is known is a duplicate and written nowhere. Where other
 // calls share the transaction respond may be called again. The deliveries that
 // are due are in the order of their Seq.
-func (db *DB) Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
-	call := &acceptCall{events: events, maxAttempts: maxAttempts, respond: respond}
+func (db *DB) Accept(ctx context.Context, events []feedmill.Event, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	call := db.newAcceptCall(events, respond)
 	if err := db.accepts.do(ctx, call); err != nil {
 		return nil, nil, err
 	}

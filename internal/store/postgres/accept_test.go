@@ -23,12 +23,12 @@ func TestEventRoutesOfManyEvents(t *testing.T) {
 	events := []feedmill.Event{newEvent(sub), newEvent(sub), newEvent(sub)}
 	// An event of yesterday whose deliveries are of today.
 	events[1].ID = feedmill.FirstID(feedmill.PrefixEvent, time.Now().Add(-aDay))
-	_, due, err := db.Accept(t.Context(), events, 10, nil)
+	_, due, err := db.Accept(t.Context(), events, nil)
 	if err != nil || len(due) != 15 {
 		t.Fatalf("%d deliveries, %v", len(due), err)
 	}
 	for _, i := range []int{0, 4, 5, 7, 10, 12} {
-		if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(due[i], feedmill.DeliveryExhausted)}, 10); err != nil {
+		if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(due[i], feedmill.DeliveryExhausted)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestEventRoutesOfManyEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // it is counted first
-		if _, _, err := db.StepReplay(t.Context(), time.Now(), 10, 10); err != nil {
+		if _, _, err := db.StepReplay(t.Context(), time.Now(), 10); err != nil {
 			t.Fatal(err)
 		}
 	}

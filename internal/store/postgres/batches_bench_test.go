@@ -40,7 +40,7 @@ func BenchmarkBatches(b *testing.B) {
 					events[i].PublisherID, events[i].DedupeKey = "", ""
 				}
 				start := serverTime(b, db)
-				_, due, err := db.Accept(b.Context(), events, 10, nil)
+				_, due, err := db.Accept(b.Context(), events, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -54,7 +54,7 @@ func BenchmarkBatches(b *testing.B) {
 					}
 				}
 				for part := range slices.Chunk(outcomes, 500) {
-					if _, err := db.Settle(b.Context(), part, 10); err != nil {
+					if _, err := db.Settle(b.Context(), part); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -20,7 +20,7 @@ func BenchmarkAccept(b *testing.B) {
 	db, sub := benchStore(b)
 	b.ResetTimer()
 	inCrowd(b.N, func() {
-		if _, _, err := db.Accept(context.Background(), []feedmill.Event{benchEvent(sub)}, 10, nil); err != nil {
+		if _, _, err := db.Accept(context.Background(), []feedmill.Event{benchEvent(sub)}, nil); err != nil {
 			b.Error(err)
 		}
 	})
@@ -36,7 +36,7 @@ func BenchmarkSettle(b *testing.B) {
 		for i := range events {
 			events[i] = benchEvent(sub)
 		}
-		_, more, err := db.Accept(b.Context(), events, 10, nil)
+		_, more, err := db.Accept(b.Context(), events, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func BenchmarkSettle(b *testing.B) {
 			Workspace: d.Workspace, Subscription: d.Subscription, Delivery: d.ID, State: feedmill.DeliveryDelivered, At: at, Succeeded: true,
 			Attempt: &feedmill.Attempt{ID: feedmill.NewID(feedmill.PrefixAttempt), Delivery: d.ID, Number: 1, At: at, Status: 204},
 		}
-		if _, err := db.Settle(context.Background(), []feedmill.Outcome{o}, 10); err != nil {
+		if _, err := db.Settle(context.Background(), []feedmill.Outcome{o}); err != nil {
 			b.Error(err)
 		}
 	})
@@ -80,7 +80,7 @@ func inCrowd(n int, do func()) {
 
 func benchStore(b *testing.B) (*DB, feedmill.Subscription) {
 	b.Helper()
-	db, err := Open(b.Context(), pgtest.Start(b, pgtest.Options{Durable: true}).URL())
+	db, err := Open(b.Context(), pgtest.Start(b, pgtest.Options{Durable: true}).URL(), feedmill.StoreOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

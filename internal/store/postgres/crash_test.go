@@ -26,7 +26,7 @@ func TestWhatWasAnsweredOutlivesACrash(t *testing.T) {
 	for range 16 {
 		wg.Go(func() {
 			for {
-				_, due, err := db.Accept(t.Context(), []feedmill.Event{newEvent(sub)}, 10, nil)
+				_, due, err := db.Accept(t.Context(), []feedmill.Event{newEvent(sub)}, nil)
 				if err == nil {
 					mu.Lock()
 					accepted = append(accepted, due...)
@@ -34,7 +34,7 @@ func TestWhatWasAnsweredOutlivesACrash(t *testing.T) {
 						close(enough)
 					}
 					mu.Unlock()
-					if _, err = db.Settle(t.Context(), []feedmill.Outcome{ended(due[0], feedmill.DeliveryDelivered)}, 10); err == nil {
+					if _, err = db.Settle(t.Context(), []feedmill.Outcome{ended(due[0], feedmill.DeliveryDelivered)}); err == nil {
 						mu.Lock()
 						settled = append(settled, due[0].ID)
 						mu.Unlock()

@@ -166,7 +166,7 @@ func TestManyPromisesCostNothing(t *testing.T) {
 		published(t, db, other)
 		events := []feedmill.Event{newEvent(sub)}
 		events[0].ResourceID = fmt.Sprint(e.ResourceID, "new")
-		if _, _, err := db.Accept(t.Context(), events, 10, nil); err != nil {
+		if _, _, err := db.Accept(t.Context(), events, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

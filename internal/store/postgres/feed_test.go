@@ -14,17 +14,17 @@ func TestChangeMakesRoom(t *testing.T) {
 	db, at := open(t, pgtest.New(t)), time.Now()
 	w := subscribed(t, db).Workspace
 	f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, CreatedAt: at, UpdatedAt: at}
-	if _, err := db.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, 10, nil); err != nil {
+	if err := db.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	later := at.AddDate(0, 0, 30)
 	e := feedmill.Event{
 		ID: feedmill.FirstID(feedmill.PrefixEvent, later), Workspace: w, Type: "datafeed.source.updated", Timestamp: later, Payload: []byte("{}"),
 	}
-	got, _, err := db.ChangeFeed(t.Context(), w, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	got, err := db.ChangeFeed(t.Context(), w, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		f.Name += "new"
 		return nil, []feedmill.Event{e}, nil
-	}, 10)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func newEvent(sub feedmill.Subscription) feedmill.Event {
 // published accepts one event, with its one delivery.
 func published(t testing.TB, db *DB, sub feedmill.Subscription) feedmill.DueDelivery {
 	t.Helper()
-	_, due, err := db.Accept(t.Context(), []feedmill.Event{newEvent(sub)}, 10, nil)
+	_, due, err := db.Accept(t.Context(), []feedmill.Event{newEvent(sub)}, nil)
 	if err != nil || len(due) != 1 {
 		t.Fatalf("%d deliveries, %v", len(due), err)
 	}

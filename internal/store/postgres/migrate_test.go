@@ -153,7 +153,7 @@ func TestDeliveriesOfAnOlderRelease(t *testing.T) {
 	for _, d := range []feedmill.DueDelivery{{Delivery: old[feedmill.DeliveryPending]}, {Delivery: old[feedmill.DeliveryRetrying]}, again, fresh} {
 		o := ended(d, feedmill.DeliveryDelivered)
 		o.Attempt.Number = d.Attempts + 1
-		if _, err := db.Settle(ctx, []feedmill.Outcome{o}, 10); err != nil {
+		if _, err := db.Settle(ctx, []feedmill.Outcome{o}); err != nil {
 			t.Fatal(err)
 		}
 		attempts, err := db.DeliveryAttempts(ctx, d.ID)
@@ -162,7 +162,7 @@ func TestDeliveriesOfAnOlderRelease(t *testing.T) {
 		}
 	}
 	for range 3 { // one replay for all there is, and one each for before and after it
-		if worked, _, err := db.StepReplay(ctx, time.Now(), 10, 10); err != nil || !worked {
+		if worked, _, err := db.StepReplay(ctx, time.Now(), 10); err != nil || !worked {
 			t.Errorf("a replay made a step: %v, %v", worked, err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestDeliveriesOfAnOlderRelease(t *testing.T) {
 			t.Errorf("%s delivery after pruning: %v", state, err)
 		}
 	}
-	if _, err := db.Settle(ctx, []feedmill.Outcome{ended(due[0], feedmill.DeliveryDelivered)}, 10); err != nil {
+	if _, err := db.Settle(ctx, []feedmill.Outcome{ended(due[0], feedmill.DeliveryDelivered)}); err != nil {
 		t.Fatal(err)
 	}
 	pruneAll(t, db)
@@ -237,7 +237,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 
 	source := feedmill.Source{ID: f.Source, Workspace: f.Workspace, Type: feedmill.FeedREST, DueAt: at, CreatedAt: at, UpdatedAt: at}
 	fetched := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: f.Workspace, Source: f.Source, Type: feedmill.FeedREST, CreatedAt: at, UpdatedAt: at}
-	if _, err := db.CreateFeed(ctx, feedmill.NewFeed{Feed: fetched, Source: &source}, nil, 1, nil); err != nil {
+	if err := db.CreateFeed(ctx, feedmill.NewFeed{Feed: fetched, Source: &source}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if due, err := db.DueSources(ctx, at, 1, 9); err != nil || len(due) != 1 {

@@ -19,7 +19,7 @@ func TestDaysAreMadeWhenNeeded(t *testing.T) {
 	for _, days := range []int{-40, 40} {
 		e := newEvent(sub)
 		e.ID = feedmill.FirstID(feedmill.PrefixEvent, time.Now().AddDate(0, 0, days))
-		if _, _, err := db.Accept(t.Context(), []feedmill.Event{e}, 10, nil); err != nil {
+		if _, _, err := db.Accept(t.Context(), []feedmill.Event{e}, nil); err != nil {
 			t.Errorf("an event %d days from now: %v", days, err)
 		}
 		if _, err := db.Event(t.Context(), sub.Workspace, e.ID); err != nil {
@@ -79,7 +79,7 @@ func TestADayThatAnotherReplicaDroppedIsMadeAgain(t *testing.T) {
 	one, other := open(t, url), open(t, url)
 	sub := subscribed(t, one)
 	d := published(t, one, sub)
-	if _, err := one.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryDelivered)}, 10); err != nil {
+	if _, err := one.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryDelivered)}); err != nil {
 		t.Fatal(err)
 	}
 	pruneAll(t, other)
@@ -88,7 +88,7 @@ func TestADayThatAnotherReplicaDroppedIsMadeAgain(t *testing.T) {
 	}
 	d = published(t, one, sub)
 	pruneAll(t, other) // the day is held by what is open
-	if _, err := one.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryExhausted)}, 10); err != nil {
+	if _, err := one.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryExhausted)}); err != nil {
 		t.Error(err)
 	}
 }

@@ -94,7 +94,7 @@ func TestPagesReadWhatTheyShow(t *testing.T) {
 		State: feedmill.FeedReady, CreatedAt: at, UpdatedAt: at, Version: 1,
 	}
 	version := feedmill.FeedVersion{Feed: feed.ID, Number: 1, CreatedAt: at}
-	if _, err := db.CreateFeed(t.Context(), feedmill.NewFeed{Feed: feed, Version: &version}, nil, 1, nil); err != nil {
+	if err := db.CreateFeed(t.Context(), feedmill.NewFeed{Feed: feed, Version: &version}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{
@@ -146,7 +146,7 @@ func useEveryStatement(t *testing.T, db *DB, sub feedmill.Subscription, n int) {
 			events[i].DedupeKey = string(events[i].ID)
 		}
 		for range 1 + count(again) {
-			_, got, err := db.Accept(t.Context(), events, 10, nil)
+			_, got, err := db.Accept(t.Context(), events, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func useEveryStatement(t *testing.T, db *DB, sub feedmill.Subscription, n int) {
 			change(&outcomes[i])
 		}
 		db.successes.noted = nil
-		if _, err := db.Settle(t.Context(), outcomes, 10); err != nil {
+		if _, err := db.Settle(t.Context(), outcomes); err != nil {
 			t.Fatal(err)
 		}
 	}

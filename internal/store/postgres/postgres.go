@@ -37,6 +37,8 @@ type DB struct {
 	// often is the same for what is called all the time.
 	often record.Store
 
+	options feedmill.StoreOptions
+
 	// pool plans every statement anew, steady once.
 	pool, steady *pgxpool.Pool
 	watch        *watch
@@ -53,14 +55,14 @@ type DB struct {
 }
 
 // Open connects to the database and brings its schema up to date.
-func Open(ctx context.Context, url string) (*DB, error) {
+func Open(ctx context.Context, url string, o feedmill.StoreOptions) (*DB, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// The driver's text can quote the URL, and the URL holds a password.
 		return nil, errors.New("postgres: the database URL cannot be read; write it as postgres://user:password@host:5432/database")
 	}
 	config.MaxConns, config.MinConns = max(config.MaxConns, 16)/2, config.MinConns/2
-	db := &DB{watch: newWatch()}
+	db := &DB{options: o.WithDefaults(), watch: newWatch()}
 	if db.pool, err = newPool(ctx, config, planAnew, db.watch); err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}

@@ -43,7 +43,7 @@ func TestPruneDropsDaysOnceNothingIsOpen(t *testing.T) {
 	if n := partitions(t, db); n != len(partitioned) {
 		t.Errorf("%d partitions are there of a day with open work, want %d", n, len(partitioned))
 	}
-	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryExhausted)}, 10); err != nil {
+	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryExhausted)}); err != nil {
 		t.Fatal(err)
 	}
 	pruneAll(t, db)
@@ -56,7 +56,7 @@ func TestPruneGivesWay(t *testing.T) {
 	db := open(t, pgtest.New(t))
 	sub := subscribed(t, db)
 	d := published(t, db, sub)
-	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryExhausted)}, 10); err != nil {
+	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryExhausted)}); err != nil {
 		t.Fatal(err)
 	}
 	reader, err := db.pool.Begin(t.Context())
@@ -97,7 +97,7 @@ func TestADeliveryCanOutliveItsEvent(t *testing.T) {
 	sub := subscribed(t, db)
 	e := newEvent(sub)
 	e.ID = feedmill.FirstID(feedmill.PrefixEvent, time.Now().AddDate(0, 0, -10))
-	_, due, err := db.Accept(t.Context(), []feedmill.Event{e}, 10, nil)
+	_, due, err := db.Accept(t.Context(), []feedmill.Event{e}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestADeliveryCanOutliveItsEvent(t *testing.T) {
 	if again, err := db.Due(t.Context(), feedmill.DueQuery{Subscription: sub.ID, Now: time.Now(), Limit: 9}); err != nil || len(again) != 1 {
 		t.Fatalf("%d deliveries are due (%v), want that whose event is old", len(again), err)
 	}
-	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(due[0], feedmill.DeliveryExhausted)}, 10); err != nil {
+	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(due[0], feedmill.DeliveryExhausted)}); err != nil {
 		t.Fatal(err)
 	}
 	prune()
@@ -130,7 +130,7 @@ func TestADeliveryCanOutliveItsEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // it is counted first
-		if _, _, err := db.StepReplay(t.Context(), time.Now(), 10, 10); err != nil {
+		if _, _, err := db.StepReplay(t.Context(), time.Now(), 10); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestAHeldDayIsPrunedInSteps(t *testing.T) {
 	for _, apart := range []bool{true, false} {
 		old := newEvent(sub)
 		old.Type = "tag.created"
-		if _, _, err := db.Accept(t.Context(), []feedmill.Event{old}, 10, nil); err != nil {
+		if _, _, err := db.Accept(t.Context(), []feedmill.Event{old}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := db.pool.Exec(t.Context(), `WITH made AS (

@@ -24,7 +24,7 @@ func TestQuotaDoesNotHoldUpEvents(t *testing.T) {
 	if _, err := counting.Exec(ctx, numbered(dialect.LockWorkspace), sub.Workspace); err != nil {
 		t.Fatal(err)
 	}
-	if _, due, err := db.Accept(ctx, []feedmill.Event{newEvent(sub)}, 10, nil); err != nil || len(due) != 1 {
+	if _, due, err := db.Accept(ctx, []feedmill.Event{newEvent(sub)}, nil); err != nil || len(due) != 1 {
 		t.Fatalf("%d deliveries, %v", len(due), err)
 	}
 }

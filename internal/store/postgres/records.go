@@ -59,8 +59,8 @@ func (e engine) Write(ctx context.Context, do func(record.Tx) error) error {
 	return e.db.write(ctx, func(tx tx) error { return do(recordTx{reader{tx}, tx}) })
 }
 
-func (e engine) WriteWithEvents(ctx context.Context, maxAttempts int, do func(record.Tx) ([]feedmill.Event, error)) ([]feedmill.DueDelivery, error) {
-	return e.db.writeWithEvents(ctx, maxAttempts, func(tx tx) ([]feedmill.Event, error) { return do(recordTx{reader{tx}, tx}) })
+func (e engine) WriteWithEvents(ctx context.Context, do func(record.Tx) ([]feedmill.Event, error)) error {
+	return e.db.writeWithEvents(ctx, func(tx tx) ([]feedmill.Event, error) { return do(recordTx{reader{tx}, tx}) })
 }
 
 // recordTx is a transaction as [record.Store] sees it.

@@ -93,7 +93,7 @@ func (db *DB) CancelReplay(ctx context.Context, workspace, subscription, id feed
 // longest, of those whose time has come, and notes how far it came, in one
 // transaction. Where nothing is to be done it returns when something will be. A
 // replay whose subscription is deleted or disabled is cancelled.
-func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error) {
+func (db *DB) StepReplay(ctx context.Context, now time.Time, limit int) (worked bool, next time.Time, err error) {
 	// The new deliveries will need room for their attempts.
 	ids := []feedmill.ID{feedmill.FirstID(feedmill.PrefixDelivery, time.Now())}
 	err = db.withPartitions(ctx, ids, func() error {
@@ -111,7 +111,7 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit 
 				return err
 			}
 			worked = true
-			return tx.stepReplay(ctx, r, now, maxAttempts, limit)
+			return tx.stepReplay(ctx, r, now, db.options.Attempts, limit)
 		})
 	})
 	return worked && err == nil, next, err

@@ -36,7 +36,7 @@ func TestAPromiseDuringAReplayIsSeen(t *testing.T) {
 		e.Type = "tag.created" // which nobody hears of yet
 		events = append(events, e)
 	}
-	if _, due, err := db.Accept(t.Context(), events, 10, nil); err != nil || len(due) != 0 {
+	if _, due, err := db.Accept(t.Context(), events, nil); err != nil || len(due) != 0 {
 		t.Fatalf("%d deliveries, %v", len(due), err)
 	}
 	sub.Events = []string{"tag.*"}

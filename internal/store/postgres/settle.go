@@ -20,14 +20,14 @@ const maxSharedOutcomes = 1000
 // nothing is. To settle the same attempt again changes nothing. The deliveries of
 // notices that are due are returned. Where a replica that is named may not have been the
 // one to settle its deliveries any more, feedmill.ErrPassedOver says so.
-func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
+func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error) {
 	if len(outcomes) == 0 {
 		return nil, nil
 	}
 	if slices.ContainsFunc(outcomes, changesSubscription) {
-		due, err := db.settleAlone(ctx, outcomes, maxAttempts)
+		due, err := db.settleAlone(ctx, outcomes)
 		if hasCode(err, lockNotAvailable) {
-			return db.settleApart(ctx, outcomes, maxAttempts)
+			return db.settleApart(ctx, outcomes)
 		}
 		return due, err
 	}
@@ -86,7 +86,7 @@ func deliveriesOf(outcomes []feedmill.Outcome) []feedmill.ID {
 }
 
 // settleAlone settles outcomes of which some warn, disable or tell something.
-func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) (due []feedmill.DueDelivery, err error) {
+func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome) (due []feedmill.DueDelivery, err error) {
 	ids := deliveriesOf(outcomes)
 	for _, o := range outcomes {
 		if o.Notice != nil {
@@ -95,7 +95,7 @@ func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, maxA
 	}
 	all := true
 	err = db.withPartitions(ctx, ids, func() error {
-		notices := &acceptCall{maxAttempts: maxAttempts}
+		notices := db.newAcceptCall(nil, nil)
 		err := db.write(ctx, func(tx tx) (err error) {
 			all, err = tx.settle(ctx, outcomes, notices)
 			return err

@@ -113,7 +113,7 @@ func lockedAmong(outcomes []feedmill.Outcome, err error) error {
 
 // settleApart settles outcomes of which some change their subscription, each of
 // those in a transaction of its own, and all others together.
-func (db *DB) settleApart(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) (due []feedmill.DueDelivery, err error) {
+func (db *DB) settleApart(ctx context.Context, outcomes []feedmill.Outcome) (due []feedmill.DueDelivery, err error) {
 	locked := make(map[feedmill.ID]struct{})
 	passed := false
 	var others []feedmill.Outcome
@@ -122,7 +122,7 @@ func (db *DB) settleApart(ctx context.Context, outcomes []feedmill.Outcome, maxA
 			others = append(others, o)
 			continue
 		}
-		more, err := db.settleAlone(ctx, []feedmill.Outcome{o}, maxAttempts)
+		more, err := db.settleAlone(ctx, []feedmill.Outcome{o})
 		if hasCode(err, lockNotAvailable) {
 			locked[o.Delivery] = struct{}{}
 			continue
@@ -136,7 +136,7 @@ func (db *DB) settleApart(ctx context.Context, outcomes []feedmill.Outcome, maxA
 		due = append(due, more...)
 	}
 	var e *feedmill.LockedError
-	if _, err := db.Settle(ctx, others, maxAttempts); errors.As(err, &e) {
+	if _, err := db.Settle(ctx, others); errors.As(err, &e) {
 		for id := range e.Deliveries {
 			locked[id] = struct{}{}
 		}

@@ -37,7 +37,7 @@ func TestLocksHoldUpNoNeighbours(t *testing.T) {
 			}
 			outcomes[0].Warn = c.warn
 			var e *feedmill.LockedError
-			_, err := db.Settle(t.Context(), outcomes, 10)
+			_, err := db.Settle(t.Context(), outcomes)
 			if errors.As(err, &e) {
 				if got := slices.Collect(maps.Keys(e.Deliveries)); !slices.Equal(got, []feedmill.ID{locked.ID}) || c.want {
 					t.Errorf("%v are locked", got)
@@ -49,7 +49,7 @@ func TestLocksHoldUpNoNeighbours(t *testing.T) {
 				t.Errorf("the neighbour is %+v, %v", got, err)
 			}
 			unlock()
-			if _, err := db.Settle(t.Context(), outcomes, 10); err != nil {
+			if _, err := db.Settle(t.Context(), outcomes); err != nil {
 				t.Fatal(err)
 			}
 			for _, d := range []feedmill.DueDelivery{locked, free} {
@@ -102,7 +102,7 @@ func TestAFrozenReplicaHoldsNoPublisherIDs(t *testing.T) {
 	}
 	e := newEvent(sub)
 	e.DedupeKey = "mine"
-	if _, due, err := db.Accept(t.Context(), []feedmill.Event{e}, 10, nil); err != nil || len(due) != 1 {
+	if _, due, err := db.Accept(t.Context(), []feedmill.Event{e}, nil); err != nil || len(due) != 1 {
 		t.Errorf("%d deliveries, %v", len(due), err)
 	}
 }
@@ -121,7 +121,7 @@ func TestOnlyWhoHasTheSlotSettles(t *testing.T) {
 				d := published(t, db, sub)
 				o := ended(d, state)
 				o.By, o.Warn, o.Failed, o.Attempt.Number = by, warn, true, 1
-				if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); errors.Is(err, feedmill.ErrPassedOver) == want || want && err != nil {
+				if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}); errors.Is(err, feedmill.ErrPassedOver) == want || want && err != nil {
 					t.Fatalf("%s by %q: %v", state, by, err)
 				}
 				got, err := db.Delivery(t.Context(), sub.Workspace, d.ID)
@@ -132,7 +132,7 @@ func TestOnlyWhoHasTheSlotSettles(t *testing.T) {
 					t.Errorf("%s by %q: the subscription has failed %d times since %v, %v", state, by, s.Failures, s.FailingSince, err)
 				}
 				// What has ended is nobody's any more.
-				if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); errors.Is(err, feedmill.ErrPassedOver) == (by == "") {
+				if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}); errors.Is(err, feedmill.ErrPassedOver) == (by == "") {
 					t.Errorf("%s by %q, again: %v", state, by, err)
 				}
 				if by == "a" && warn {

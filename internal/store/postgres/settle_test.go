@@ -21,7 +21,7 @@ func TestAnAttemptIsCountedOnce(t *testing.T) {
 		o := ended(d, state)
 		o.Attempt.Body = []byte("no")
 		for range 3 {
-			if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); err != nil {
+			if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -45,7 +45,7 @@ func TestAnAttemptFromBeforeARetryChangesNothing(t *testing.T) {
 		d := published(t, db, sub)
 		o := ended(d, state)
 		o.Attempt.Number, o.Attempt.Header = 1, [][2]string{{"Date", "today"}}
-		if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); err != nil {
+		if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}); err != nil {
 			t.Fatal(err)
 		}
 		before, err := db.DeliveryAttempts(t.Context(), d.ID)
@@ -55,7 +55,7 @@ func TestAnAttemptFromBeforeARetryChangesNothing(t *testing.T) {
 		if _, err := db.RetryDelivery(t.Context(), sub.Workspace, d.ID, 1, time.Now(), nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); err != nil {
+		if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := db.Delivery(t.Context(), sub.Workspace, d.ID)
@@ -82,7 +82,7 @@ func TestFirstAttemptsThatAreNotTheFirst(t *testing.T) {
 	}
 	before := []feedmill.Outcome{ended(tried, feedmill.DeliveryRetrying), ended(gone, feedmill.DeliveryExhausted)}
 	for _, batch := range [][]feedmill.Outcome{before, outcomes, outcomes} {
-		if _, err := db.Settle(t.Context(), batch, 10); err != nil {
+		if _, err := db.Settle(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestOutcomesOfOneDeliveryFollowEachOther(t *testing.T) {
 	outcomes := []feedmill.Outcome{
 		ended(d, feedmill.DeliveryRetrying), ended(d, feedmill.DeliveryExhausted), ended(d, feedmill.DeliveryDelivered),
 	}
-	if _, err := db.Settle(t.Context(), outcomes, 10); err != nil {
+	if _, err := db.Settle(t.Context(), outcomes); err != nil {
 		t.Fatal(err)
 	}
 	got, err := db.Delivery(t.Context(), sub.Workspace, d.ID)
@@ -137,7 +137,7 @@ func TestTextsThatNoColumnTakes(t *testing.T) {
 	d := published(t, db, sub)
 	o := ended(d, feedmill.DeliveryExhausted)
 	o.Reason, o.Attempt.Error = "a\x00b\xff", "c\x00d\xff"
-	if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); err != nil {
+	if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := db.Delivery(t.Context(), sub.Workspace, d.ID)
@@ -146,7 +146,7 @@ func TestTextsThatNoColumnTakes(t *testing.T) {
 	}
 	e := newEvent(sub)
 	e.ResourceID = "a\x00b"
-	if _, _, err := db.Accept(t.Context(), []feedmill.Event{e}, 10, nil); !errors.Is(err, feedmill.ErrInvalid) {
+	if _, _, err := db.Accept(t.Context(), []feedmill.Event{e}, nil); !errors.Is(err, feedmill.ErrInvalid) {
 		t.Errorf("error is %v, want invalid", err)
 	}
 }
@@ -160,7 +160,7 @@ func TestASubscriptionThatEndsWhileItIsDeliveredTo(t *testing.T) {
 		for i := range events {
 			events[i] = newEvent(sub)
 		}
-		_, due, err := db.Accept(t.Context(), events, 10, nil)
+		_, due, err := db.Accept(t.Context(), events, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestASubscriptionThatEndsWhileItIsDeliveredTo(t *testing.T) {
 					o.Succeeded = true
 					outcomes = append(outcomes, o)
 				}
-				if _, err := db.Settle(t.Context(), outcomes, 10); err != nil {
+				if _, err := db.Settle(t.Context(), outcomes); err != nil {
 					t.Error(err)
 				}
 			})

@@ -75,7 +75,7 @@ func TestSourceChangeMakesRoom(t *testing.T) {
 	w := subscribed(t, db).Workspace
 	s := feedmill.Source{ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: w, Type: feedmill.FeedREST, CreatedAt: at, UpdatedAt: at}
 	f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, Source: s.ID, Type: feedmill.FeedREST, CreatedAt: at, UpdatedAt: at}
-	if _, err := db.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Source: &s}, nil, 10, nil); err != nil {
+	if err := db.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Source: &s}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	later := at.AddDate(0, 0, 30)
@@ -83,13 +83,13 @@ func TestSourceChangeMakesRoom(t *testing.T) {
 		ID: feedmill.FirstID(feedmill.PrefixEvent, later), Workspace: w, Type: "datafeed.source.updated", Timestamp: later, Payload: []byte("{}"),
 	}
 	calls := 0
-	_, err := db.ChangeSource(t.Context(), w, s.ID, func(c *feedmill.SourceChange) error {
+	err := db.ChangeSource(t.Context(), w, s.ID, func(c *feedmill.SourceChange) error {
 		calls++
 		c.Source.Run++
 		c.Feeds[0].Failures++
 		c.Events = append(c.Events, e)
 		return nil
-	}, 10)
+	})
 	if err != nil || calls < 2 {
 		t.Fatalf("%d calls, %v", calls, err)
 	}

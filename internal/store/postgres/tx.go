@@ -75,11 +75,11 @@ func each(q *pgx.QueuedQuery, do func(record.Row) error) {
 const deadlockTries = 5
 
 // writeWithEvents is write for a do that returns events, which are then accepted
-// in the same transaction. It returns the deliveries of theirs that are due.
-func (db *DB) writeWithEvents(ctx context.Context, maxAttempts int, do func(tx) ([]feedmill.Event, error)) ([]feedmill.DueDelivery, error) {
+// in the same transaction. It offers the deliveries of theirs that are due.
+func (db *DB) writeWithEvents(ctx context.Context, do func(tx) ([]feedmill.Event, error)) error {
 	call := new(acceptCall)
 	try := func() error {
-		call = &acceptCall{maxAttempts: maxAttempts}
+		call = db.newAcceptCall(nil, nil)
 		return db.write(ctx, func(tx tx) (err error) {
 			if call.events, err = do(tx); err != nil || len(call.events) == 0 {
 				return err
@@ -95,8 +95,8 @@ func (db *DB) writeWithEvents(ctx context.Context, maxAttempts int, do func(tx) 
 		// Some events are of a day that had no partition.
 		err = db.withPartitions(ctx, partitionIDs(call.events), try)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		db.options.Offer(call.due)
 	}
-	return call.due, nil
+	return err
 }

@@ -23,8 +23,8 @@ type Engine interface {
 	// Write runs do in a transaction and returns once it is durable.
 	Write(ctx context.Context, do func(Tx) error) error
 	// WriteWithEvents is Write for a do that returns events, which are accepted
-	// in the same transaction. It returns the deliveries of theirs that are due.
-	WriteWithEvents(ctx context.Context, maxAttempts int, do func(Tx) ([]feedmill.Event, error)) ([]feedmill.DueDelivery, error)
+	// in the same transaction. It offers the deliveries of theirs that are due.
+	WriteWithEvents(ctx context.Context, do func(Tx) ([]feedmill.Event, error)) error
 }
 
 // Tx is a transaction.

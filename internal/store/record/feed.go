@@ -41,11 +41,11 @@ func (s Store) oneFeed(ctx context.Context, r Reader, workspace, id feedmill.ID)
 }
 
 // CreateFeed adds a feed with all that comes with it.
-func (s Store) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error) {
+func (s Store) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, response *feedmill.IdempotentResponse) error {
 	if n.Version != nil && n.Version.Number != 1 {
-		return nil, feedmill.ErrConflict
+		return feedmill.ErrConflict
 	}
-	return s.db.WriteWithEvents(ctx, maxAttempts, func(tx Tx) ([]feedmill.Event, error) {
+	return s.db.WriteWithEvents(ctx, func(tx Tx) ([]feedmill.Event, error) {
 		if n.Source == nil && n.Feed.Type.HasSource() {
 			// Whoever changes the source locks it first as well.
 			if _, err := s.lockSource(ctx, tx, n.Feed.Workspace, n.Feed.Source); err != nil {
@@ -114,8 +114,8 @@ func (s Store) FeedSource(ctx context.Context, workspace, feed feedmill.ID) (sou
 
 // DeleteFeed deletes a feed, and its source with the last feed of it. Its versions
 // and refreshes are out of sight, and are forgotten in their time.
-func (s Store) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error) {
-	return s.db.WriteWithEvents(ctx, maxAttempts, func(tx Tx) ([]feedmill.Event, error) {
+func (s Store) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event) error {
+	return s.db.WriteWithEvents(ctx, func(tx Tx) ([]feedmill.Event, error) {
 		var source, last feedmill.ID
 		if err := tx.One(ctx, feedSource, []any{workspace, id}, &source); err != nil {
 			return nil, err

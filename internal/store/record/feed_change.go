@@ -10,12 +10,12 @@ import (
 type feedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
 
 // ChangeFeed changes a feed, alone with it.
-func (s Store) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
-	return s.changeFeed(ctx, workspace, id, func(*feedmill.Feed) ([]Statement, error) { return nil, nil }, change, maxAttempts)
+func (s Store) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange) (feedmill.Feed, error) {
+	return s.changeFeed(ctx, workspace, id, func(*feedmill.Feed) ([]Statement, error) { return nil, nil }, change)
 }
 
 // SwitchVersion makes v the current version where the one before it is.
-func (s Store) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+func (s Store) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange) (feedmill.Feed, error) {
 	return s.changeFeed(ctx, workspace, v.Feed, func(f *feedmill.Feed) ([]Statement, error) {
 		if f.Version != v.Number-1 {
 			return nil, feedmill.ErrConflict
@@ -23,22 +23,22 @@ func (s Store) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedm
 		first := append(s.insertVersion(f, v), s.replaceRefresh(*f, r)...)
 		f.Switch(v, r)
 		return first, nil
-	}, change, maxAttempts)
+	}, change)
 }
 
 // RecordRefresh writes a refresh that made no version.
-func (s Store) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+func (s Store) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange) (feedmill.Feed, error) {
 	return s.changeFeed(ctx, workspace, r.Feed, func(f *feedmill.Feed) ([]Statement, error) {
 		first := s.replaceRefresh(*f, r)
 		f.Record(r)
 		return first, nil
-	}, change, maxAttempts)
+	}, change)
 }
 
 // changeFeed changes a feed by what comes first and by what the caller makes of
 // that.
-func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(*feedmill.Feed) ([]Statement, error), change feedChange, maxAttempts int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
-	due, err = s.db.WriteWithEvents(ctx, maxAttempts, func(tx Tx) ([]feedmill.Event, error) {
+func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(*feedmill.Feed) ([]Statement, error), change feedChange) (f feedmill.Feed, err error) {
+	err = s.db.WriteWithEvents(ctx, func(tx Tx) ([]feedmill.Event, error) {
 		if err := s.lock(ctx, tx, `feeds WHERE workspace_id = ?1 AND id = ?2`, workspace, id); err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first 
 		return events, s.requestChildren(ctx, tx, workspace, id, f.UpdatedAt)
 	})
 	if err != nil {
-		return feedmill.Feed{}, nil, err
+		return feedmill.Feed{}, err
 	}
-	return f, due, nil
+	return f, nil
 }

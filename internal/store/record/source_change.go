@@ -12,9 +12,9 @@ import (
 var errRefused = errors.New("the change is refused")
 
 // ChangeSource changes a source and its feeds, alone with them.
-func (s Store) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error) {
+func (s Store) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error) error {
 	var refusal error
-	due, err := s.db.WriteWithEvents(ctx, maxAttempts, func(tx Tx) ([]feedmill.Event, error) {
+	err := s.db.WriteWithEvents(ctx, func(tx Tx) ([]feedmill.Event, error) {
 		c, err := s.sourceChange(ctx, tx, workspace, id)
 		if err != nil {
 			return nil, err
@@ -44,9 +44,9 @@ func (s Store) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chan
 		return c.Events, nil
 	})
 	if errors.Is(err, errRefused) {
-		return nil, refusal
+		return refusal
 	}
-	return due, err
+	return err
 }
 
 // sourceChange reads a source and its feeds and keeps everybody else from

@@ -8,10 +8,10 @@ import (
 
 // Accept writes events and a delivery of each to every subscription that
 // matches, and the response that respond, where it is not nil, makes of them.
-func (db *DB) Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
-	call := &acceptCall{events: events, maxAttempts: maxAttempts}
+func (db *DB) Accept(ctx context.Context, events []feedmill.Event, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	call := &acceptCall{events: events}
 	c := &change{repeatable: true, done: make(chan error, 1), do: func(tx *tx) (err error) {
-		call.accepted, call.due, err = tx.accept(events, maxAttempts)
+		call.accepted, call.due, err = tx.accept(events)
 		if err != nil || respond == nil {
 			return err
 		}
@@ -28,8 +28,7 @@ func (db *DB) Accept(ctx context.Context, events []feedmill.Event, maxAttempts i
 
 // acceptCall is a call of [DB.Accept] and what became of it.
 type acceptCall struct {
-	events      []feedmill.Event
-	maxAttempts int
+	events []feedmill.Event
 
 	accepted []feedmill.Accepted
 	due      []feedmill.DueDelivery
@@ -43,9 +42,6 @@ const maxMerged = 16
 func (c *acceptCall) joins(calls []*acceptCall) bool {
 	events := len(c.events)
 	for _, other := range calls {
-		if other.maxAttempts != c.maxAttempts {
-			return false
-		}
 		events += len(other.events)
 	}
 	return len(calls) == 0 || events <= maxMerged
@@ -65,7 +61,7 @@ func (t *tx) acceptCalls(calls []*acceptCall) error {
 			events = append(events, c.events...)
 		}
 	}
-	accepted, due, err := t.acceptTogether(events, each, calls[0].maxAttempts)
+	accepted, due, err := t.acceptTogether(events, each)
 	if err != nil {
 		return err
 	}
@@ -97,8 +93,8 @@ var (
 )
 
 // accept writes events and their deliveries, or the promise of them.
-func (t *tx) accept(events []feedmill.Event, maxAttempts int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
-	return t.acceptTogether(events, []int{len(events)}, maxAttempts)
+func (t *tx) accept(events []feedmill.Event) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	return t.acceptTogether(events, []int{len(events)})
 }
 
 // freshEvent is an event that is no duplicate, of one of the calls.
@@ -108,7 +104,7 @@ type freshEvent struct {
 }
 
 // acceptTogether accepts the events of several calls, which have so many each.
-func (t *tx) acceptTogether(events []feedmill.Event, each []int, maxAttempts int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+func (t *tx) acceptTogether(events []feedmill.Event, each []int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
 	accepted := make([]feedmill.Accepted, 0, len(events))
 	fresh := make([]freshEvent, 0, len(events))
 	call, left := 0, each[0]
@@ -147,15 +143,15 @@ func (t *tx) acceptTogether(events []feedmill.Event, each []int, maxAttempts int
 	if err := r.flush(); err != nil {
 		return nil, nil, err
 	}
-	due, err := t.makeDeliveries(fresh, r.last-int64(len(fresh)), maxAttempts, accepted)
+	due, err := t.makeDeliveries(fresh, r.last-int64(len(fresh)), accepted)
 	return accepted, due, err
 }
 
 // makeDeliveries writes the deliveries of events, of which the first has the seq
 // after the one given. Past as many as a call may make at once, those of an event
 // are promised.
-func (t *tx) makeDeliveries(events []freshEvent, seq int64, maxAttempts int, accepted []feedmill.Accepted) ([]feedmill.DueDelivery, error) {
-	w := t.writeDeliveries(maxAttempts)
+func (t *tx) makeDeliveries(events []freshEvent, seq int64, accepted []feedmill.Accepted) ([]feedmill.DueDelivery, error) {
+	w := t.writeDeliveries(t.attempts)
 	call, room := -1, 0
 	alike := countAlike(events)
 	for _, e := range events {
@@ -178,7 +174,7 @@ func (t *tx) makeDeliveries(events []freshEvent, seq int64, maxAttempts int, acc
 		}
 		if promised {
 			accepted[e.place].Promised = true
-			err = t.promise(e.Event, seq, maxAttempts)
+			err = t.promise(e.Event, seq)
 		} else {
 			room -= len(found.to)
 			if w.due == nil {

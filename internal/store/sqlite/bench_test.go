@@ -20,7 +20,7 @@ const writers = 64
 // newBenchStore is a store with a workspace and one subscription.
 func newBenchStore(b *testing.B) (*DB, feedmill.Subscription) {
 	b.Helper()
-	db, err := Open(b.Context(), filepath.Join(b.TempDir(), "f.db"))
+	db, err := Open(b.Context(), filepath.Join(b.TempDir(), "f.db"), feedmill.StoreOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func each(b *testing.B, do func(ctx context.Context, n int64) error) {
 func BenchmarkAccept(b *testing.B) {
 	db, sub := newBenchStore(b)
 	each(b, func(ctx context.Context, n int64) error {
-		_, _, err := db.Accept(ctx, []feedmill.Event{benchEvent(sub.Workspace, n)}, 10, nil)
+		_, _, err := db.Accept(ctx, []feedmill.Event{benchEvent(sub.Workspace, n)}, nil)
 		return err
 	})
 }
@@ -98,14 +98,14 @@ func BenchmarkSettle(b *testing.B) {
 		for i := range events {
 			events[i] = benchEvent(sub.Workspace, int64(len(due)+i))
 		}
-		_, fresh, err := db.Accept(b.Context(), events, 10, nil)
+		_, fresh, err := db.Accept(b.Context(), events, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		due = append(due, fresh...)
 	}
 	each(b, func(ctx context.Context, n int64) error {
-		_, err := db.Settle(ctx, []feedmill.Outcome{benchOutcome(due[n-1])}, 10)
+		_, err := db.Settle(ctx, []feedmill.Outcome{benchOutcome(due[n-1])})
 		return err
 	})
 }
@@ -114,11 +114,11 @@ func BenchmarkSettle(b *testing.B) {
 func BenchmarkAcceptAndSettle(b *testing.B) {
 	db, sub := newBenchStore(b)
 	each(b, func(ctx context.Context, n int64) error {
-		_, due, err := db.Accept(ctx, []feedmill.Event{benchEvent(sub.Workspace, n)}, 10, nil)
+		_, due, err := db.Accept(ctx, []feedmill.Event{benchEvent(sub.Workspace, n)}, nil)
 		if err != nil {
 			return err
 		}
-		_, err = db.Settle(ctx, []feedmill.Outcome{benchOutcome(due[0])}, 10)
+		_, err = db.Settle(ctx, []feedmill.Outcome{benchOutcome(due[0])})
 		return err
 	})
 }
@@ -159,7 +159,7 @@ func BenchmarkBatches(b *testing.B) {
 					events[i].DedupeKey = ""
 				}
 				start := cpuTime(b)
-				_, due, err := db.Accept(b.Context(), events, 10, nil)
+				_, due, err := db.Accept(b.Context(), events, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -171,7 +171,7 @@ func BenchmarkBatches(b *testing.B) {
 				}
 				start = cpuTime(b)
 				for part := range slices.Chunk(outcomes, 500) {
-					if _, err := db.Settle(b.Context(), part, 10); err != nil {
+					if _, err := db.Settle(b.Context(), part); err != nil {
 						b.Fatal(err)
 					}
 				}

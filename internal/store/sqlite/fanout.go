@@ -14,14 +14,14 @@ import (
 
 // promise notes that the deliveries of an event are to be made, for those who
 // listen at this moment.
-func (t *tx) promise(e feedmill.Event, seq int64, maxAttempts int) error {
+func (t *tx) promise(e feedmill.Event, seq int64) error {
 	at, err := t.moment()
 	if err != nil {
 		return err
 	}
 	name, wildcard, filter := e.Match()
 	_, err = t.exec(`INSERT INTO fanouts (event_seq, workspace_id, event_id, resource_id, name, wildcard, filter, attempts, at, reached, made, turn)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', 0, ?9)`, seq, e.Workspace, e.ID, e.ResourceID, name, wildcard, filter, maxAttempts, at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', 0, ?9)`, seq, e.Workspace, e.ID, e.ResourceID, name, wildcard, filter, t.attempts, at)
 	return err
 }
 

@@ -41,7 +41,7 @@ func TestHugeFanOut(t *testing.T) {
 			batch[i] = feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.ID, Type: kind, Timestamp: at, Payload: []byte(`{}`)}
 		}
 		began := time.Now()
-		_, due, err := db.Accept(ctx, batch, 10, nil)
+		_, due, err := db.Accept(ctx, batch, nil)
 		if err != nil || len(due) != 0 {
 			t.Fatalf("%d deliveries are made at once (%v)", len(due), err)
 		}

@@ -76,7 +76,7 @@ func (db *DB) runWriter(d *direct, checkpoints *checkpointer) {
 	defer close(db.stopped)
 	defer d.close()
 	defer checkpoints.close()
-	t := &tx{direct: d, stmts: make(map[string]*sql.Stmt), matches: make(map[topic]matched)}
+	t := &tx{direct: d, attempts: db.options.Attempts, stmts: make(map[string]*sql.Stmt), matches: make(map[topic]matched)}
 	batch := make([]*change, 0, maxShared)
 	for {
 		batch = batch[:0]

@@ -147,7 +147,7 @@ func TestAcceptedTogether(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for i, c := range calls {
-		wg.Go(func() { c.accepted, c.due, c.err = db.Accept(ctx, c.events, 3, nil) })
+		wg.Go(func() { c.accepted, c.due, c.err = db.Accept(ctx, c.events, nil) })
 		for len(db.queue) <= i { // so that they have an order
 			runtime.Gosched()
 		}

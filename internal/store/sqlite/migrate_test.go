@@ -135,7 +135,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 
 	source := feedmill.Source{ID: f.Source, Workspace: f.Workspace, Type: feedmill.FeedREST, DueAt: at, CreatedAt: at, UpdatedAt: at}
 	fetched := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: f.Workspace, Source: f.Source, Type: feedmill.FeedREST, CreatedAt: at, UpdatedAt: at}
-	if _, err := db.CreateFeed(ctx, feedmill.NewFeed{Feed: fetched, Source: &source}, nil, 1, nil); err != nil {
+	if err := db.CreateFeed(ctx, feedmill.NewFeed{Feed: fetched, Source: &source}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if due, err := db.DueSources(ctx, at, 1, 9); err != nil || len(due) != 1 {

@@ -205,11 +205,11 @@ func exerciseFeeds(t *testing.T, db *DB, w feedmill.ID) {
 	r := feedmill.Refresh{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, StartedAt: at, State: feedmill.RefreshSucceeded}
 	v := feedmill.FeedVersion{Feed: f.ID, Number: 1, Files: []feedmill.VersionFile{{Name: "1"}}, CreatedAt: at}
 	f.Switch(v, r)
-	_, createErr := db.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, 1, nil)
+	createErr := db.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, nil)
 	nothing := func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) { return nil, nil, nil }
 	r.ID, v.Number, v.Files = feedmill.NewID(feedmill.PrefixRefresh), 2, []feedmill.VersionFile{{Name: "2"}}
-	_, _, switchErr := db.SwitchVersion(ctx, w, v, r, nothing, 1)
-	_, _, recordErr := db.RecordRefresh(ctx, w, r, nothing, 1)
+	_, switchErr := db.SwitchVersion(ctx, w, v, r, nothing)
+	_, recordErr := db.RecordRefresh(ctx, w, r, nothing)
 	_, feedErr := db.Feed(ctx, w, f.ID)
 	_, feedsErr := db.Feeds(ctx, w, feedmill.Page{Limit: 1})
 	_, sourceErr := db.FeedSource(ctx, w, f.ID)
@@ -223,7 +223,7 @@ func exerciseFeeds(t *testing.T, db *DB, w feedmill.ID) {
 	_, profiledErr := db.VersionProfile(ctx, feedmill.VersionRef{Workspace: w, Feed: f.ID, Number: 2})
 	_, refreshErr := db.Refresh(ctx, w, f.ID, r.ID)
 	_, refreshesErr := db.Refreshes(ctx, w, f.ID, feedmill.Page{Limit: 1})
-	_, deleteErr := db.DeleteFeed(ctx, w, f.ID, at, nil, 1)
+	deleteErr := db.DeleteFeed(ctx, w, f.ID, at, nil)
 	if err := errors.Join(staleErr, profileErr, profiledErr, pinErr, crowdedErr, joinErr, createErr, switchErr, recordErr, feedErr, feedsErr, sourceErr, versionErr, versionsErr, refreshErr, refreshesErr, deleteErr); err != nil {
 		t.Fatal(err)
 	}
@@ -246,20 +246,20 @@ func exerciseSources(t *testing.T, db *DB, w feedmill.ID) {
 	more := f
 	more.ID = feedmill.NewID(feedmill.PrefixDataFeed)
 	r := feedmill.Refresh{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, StartedAt: at, State: feedmill.RefreshRunning}
-	_, createErr := db.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Source: &s}, nil, 1, nil)
-	_, addErr := db.CreateFeed(ctx, feedmill.NewFeed{Feed: more}, nil, 1, nil)
+	createErr := db.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Source: &s}, nil, nil)
+	addErr := db.CreateFeed(ctx, feedmill.NewFeed{Feed: more}, nil, nil)
 	_, sourceErr := db.Source(ctx, w, s.ID)
-	_, changeErr := db.ChangeSource(ctx, w, s.ID, func(c *feedmill.SourceChange) error {
+	changeErr := db.ChangeSource(ctx, w, s.ID, func(c *feedmill.SourceChange) error {
 		v := feedmill.FeedVersion{Feed: f.ID, Number: 1, CreatedAt: at}
 		c.Versions, c.Refreshes = []feedmill.FeedVersion{v}, []feedmill.Refresh{r}
 		c.Traces = []feedmill.Trace{{Refresh: r.ID, Feed: f.ID}}
 		c.Feeds[0].Switch(v, r)
 		return nil
-	}, 1)
+	})
 	due, dueErr := db.DueSources(ctx, at, 1, 9)
 	renewErr := db.RenewSource(ctx, w, s.ID, 1, at, []feedmill.Refresh{r})
 	_, traceErr := db.RefreshTrace(ctx, w, f.ID, r.ID)
-	_, deleteErr := db.DeleteFeed(ctx, w, f.ID, at, nil, 1)
+	deleteErr := db.DeleteFeed(ctx, w, f.ID, at, nil)
 	if err := errors.Join(createErr, addErr, sourceErr, changeErr, dueErr, renewErr, traceErr, deleteErr); err != nil || len(due) != 1 {
 		t.Fatal(err, due)
 	}
@@ -307,7 +307,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 			ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.ID, Type: "metric.created", Timestamp: at,
 			DedupeKey: fmt.Sprint(i % 3), ResourceID: []string{"", "m_1"}[i%2], Payload: []byte("{}"),
 		}
-		_, fresh, err := db.Accept(ctx, []feedmill.Event{e}, 10, nil)
+		_, fresh, err := db.Accept(ctx, []feedmill.Event{e}, nil)
 		check(err)
 		due = append(due, fresh...)
 	}
@@ -339,7 +339,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 		Workspace: w.ID, Subscription: sub.ID, Delivery: due[0].ID, At: at, State: feedmill.DeliveryExhausted, Succeeded: true, Warn: true,
 		Attempt: &feedmill.Attempt{ID: feedmill.NewID(feedmill.PrefixAttempt), At: at, Body: []byte("no")},
 	}
-	_, err = db.Settle(ctx, []feedmill.Outcome{o, o}, 10)
+	_, err = db.Settle(ctx, []feedmill.Outcome{o, o})
 	check(err)
 	_, err = db.DeliveryAttempts(ctx, due[0].ID)
 	check(err)
@@ -351,7 +351,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 		r := feedmill.NewReplay(feedmill.Replay{Workspace: w.ID, Subscription: sub.ID, Selection: selection, Until: at.Add(time.Hour), CreatedAt: at})
 		check(db.CreateReplay(ctx, r, nil))
 		for range 3 {
-			_, _, err = db.StepReplay(ctx, at, 10, 10)
+			_, _, err = db.StepReplay(ctx, at, 10)
 			check(err)
 		}
 		_, err = db.Replay(ctx, w.ID, sub.ID, r.ID)
@@ -360,7 +360,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	var promised int64
 	check(db.row(ctx, `SELECT seq FROM events WHERE workspace_id = ? AND id = ?`, w.ID, due[0].Event).Scan(&promised))
 	e := feedmill.Event{ID: due[0].Event, Workspace: w.ID, Type: "metric.created", ResourceID: "m_1"}
-	check(db.write(ctx, func(tx *tx) error { return tx.promise(e, promised, 10) }))
+	check(db.write(ctx, func(tx *tx) error { return tx.promise(e, promised) }))
 	_, err = db.Fanouts(ctx, w.ID, []feedmill.ID{e.ID})
 	check(err)
 	for _, limit := range []int{1, 10} {
@@ -372,7 +372,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	_, err = db.DiscardOpen(ctx, sub.ID, "", at, 10)
 	check(err)
 	o.Disable = feedmill.DisabledGone
-	_, err = db.Settle(ctx, []feedmill.Outcome{o}, 10)
+	_, err = db.Settle(ctx, []feedmill.Outcome{o})
 	check(err)
 	_, err = db.Prune(ctx, at, at.Add(time.Hour))
 	check(err)

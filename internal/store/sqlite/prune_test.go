@@ -31,7 +31,7 @@ func TestPruneInSteps(t *testing.T) {
 		events[i] = feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.ID, Type: "tag.created", Timestamp: at, Payload: []byte("{}")}
 	}
 	events[0].Type = "metric.created"
-	if _, _, err := db.Accept(ctx, events, 10, nil); err != nil {
+	if _, _, err := db.Accept(ctx, events, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []struct {
@@ -75,7 +75,7 @@ func TestPruneComesBack(t *testing.T) {
 	}
 	setState(feedmill.SubscriptionActive)
 	e := feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: sub.Workspace, Type: "metric.created", Timestamp: at, Payload: []byte("{}")}
-	if _, _, err := db.Accept(ctx, []feedmill.Event{e}, 10, nil); err != nil {
+	if _, _, err := db.Accept(ctx, []feedmill.Event{e}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, there := range []bool{true, false} {
@@ -103,7 +103,7 @@ func TestPruneOfReopened(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: sub.Workspace, Type: "metric.created", Timestamp: at, Payload: []byte("{}")}
-	if _, _, err := db.Accept(ctx, []feedmill.Event{e}, 10, nil); err != nil {
+	if _, _, err := db.Accept(ctx, []feedmill.Event{e}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for call, more := 0, true; more; call++ {

@@ -38,8 +38,20 @@ func (e engine) Write(ctx context.Context, do func(record.Tx) error) error {
 	return e.db.write(ctx, func(tx *tx) error { return do(recordTx{tx}) })
 }
 
-func (e engine) WriteWithEvents(ctx context.Context, maxAttempts int, do func(record.Tx) ([]feedmill.Event, error)) ([]feedmill.DueDelivery, error) {
-	return e.db.writeWithEvents(ctx, maxAttempts, func(tx *tx) ([]feedmill.Event, error) { return do(recordTx{tx}) })
+func (e engine) WriteWithEvents(ctx context.Context, do func(record.Tx) ([]feedmill.Event, error)) error {
+	var due []feedmill.DueDelivery
+	err := e.db.write(ctx, func(tx *tx) error {
+		events, err := do(recordTx{tx})
+		if err != nil {
+			return err
+		}
+		_, due, err = tx.accept(events)
+		return err
+	})
+	if err == nil {
+		e.db.options.Offer(due)
+	}
+	return err
 }
 
 // recordTx is a transaction as [record.Store] sees it. It takes no context, as

@@ -79,7 +79,7 @@ func (db *DB) CancelReplay(ctx context.Context, workspace, subscription, id feed
 // StepReplay counts or makes the next part of one unfinished replay whose time has
 // come: that which has waited longest, so that none waits for another to end. What it makes is looked for before the transaction, so that nobody
 // waits for that.
-func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error) {
+func (db *DB) StepReplay(ctx context.Context, now time.Time, limit int) (worked bool, next time.Time, err error) {
 	r, err := scanReplay(db.row(ctx, `SELECT `+replayColumns+` FROM replays WHERE done_at IS NULL AND next_at <= ? ORDER BY turn LIMIT 1`, toMillis(now)))
 	if errors.Is(err, feedmill.ErrNotFound) {
 		var at sql.NullInt64
@@ -106,12 +106,12 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit 
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	return true, now, db.write(ctx, func(tx *tx) error { return tx.makeReplayed(r, sub, found, now, maxAttempts) })
+	return true, now, db.write(ctx, func(tx *tx) error { return tx.makeReplayed(r, sub, found, now) })
 }
 
 // makeReplayed writes the deliveries that a step has found, unless the replay or
 // its subscription has ended meanwhile, and how far it came.
-func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found replayPart, now time.Time, maxAttempts int) error {
+func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found replayPart, now time.Time) error {
 	var open bool
 	var state feedmill.SubscriptionState
 	err := t.row(`SELECT r.done_at IS NULL AND s.deleted_at IS NULL, s.state FROM replays r CROSS JOIN subscriptions s ON s.id = r.subscription_id
@@ -129,7 +129,7 @@ func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found repla
 		}
 		d := feedmill.Delivery{
 			Workspace: r.Workspace, Subscription: r.Subscription, Type: e.kind, ResourceID: e.resource,
-			State: feedmill.DeliveryPending, MaxAttempts: sub.Delivery.Attempts(maxAttempts), DueAt: now,
+			State: feedmill.DeliveryPending, MaxAttempts: sub.Delivery.Attempts(t.attempts), DueAt: now,
 		}
 		if err := t.insertDelivery(&d, e.seq, sub.Delivery.Ordered); err != nil {
 			return err

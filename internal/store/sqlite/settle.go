@@ -9,7 +9,7 @@ import (
 
 // Settle writes outcomes, each with its attempt, and what they mean for their
 // subscriptions. To settle the same attempt again changes nothing of its delivery.
-func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
+func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error) {
 	var due []feedmill.DueDelivery
 	err := db.writeRepeatable(ctx, func(tx *tx) error {
 		due = nil
@@ -19,7 +19,7 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttemp
 		}
 		succeeded := make(map[feedmill.ID]time.Time)
 		for _, o := range outcomes {
-			fresh, err := tx.settleSubscription(o, succeeded, maxAttempts)
+			fresh, err := tx.settleSubscription(o, succeeded)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ const successStep = time.Minute
 // settleSubscription writes what an outcome means for its subscription and
 // accepts the notice that belongs to it. succeeded holds the successes that
 // this transaction has noted.
-func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]time.Time, maxAttempts int) ([]feedmill.DueDelivery, error) {
+func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]time.Time) ([]feedmill.DueDelivery, error) {
 	if noted, ok := succeeded[o.Subscription]; o.Succeeded && (!ok || o.At.Sub(noted) >= successStep) {
 		if _, err := t.exec(`UPDATE subscriptions SET last_success_at = max(coalesce(last_success_at, ?1), ?1), warned_at = NULL, failing_since = NULL, failures = 0
 			WHERE id = ?2 AND (last_success_at IS NULL OR last_success_at <= ?3 OR warned_at IS NOT NULL OR failing_since IS NOT NULL)`,
@@ -48,7 +48,7 @@ func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]ti
 	if o.Notice == nil || !changed {
 		return nil, nil
 	}
-	_, due, err := t.accept([]feedmill.Event{*o.Notice}, maxAttempts)
+	_, due, err := t.accept([]feedmill.Event{*o.Notice})
 	return due, err
 }
 

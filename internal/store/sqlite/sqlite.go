@@ -42,12 +42,14 @@ type DB struct {
 
 	pruning pruning
 
+	options feedmill.StoreOptions
+
 	file  string
 	stmts sync.Map // SQL text → *sql.Stmt of reads
 }
 
 // Open opens the file, makes it if need be, and brings its schema up to date.
-func Open(ctx context.Context, file string) (*DB, error) {
+func Open(ctx context.Context, file string, o feedmill.StoreOptions) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
@@ -77,7 +79,7 @@ func Open(ctx context.Context, file string) (*DB, error) {
 	reads.SetMaxIdleConns(shared + dueReaderCount)
 
 	db := &DB{
-		file: file, reads: reads, writes: writes, dueReaders: make(chan *direct, dueReaderCount),
+		options: o.WithDefaults(), file: file, reads: reads, writes: writes, dueReaders: make(chan *direct, dueReaderCount),
 		queue: make(chan *change, 1024), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	db.Store = record.NewStore(engine{db}, dialect)

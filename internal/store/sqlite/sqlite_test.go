@@ -16,16 +16,18 @@ import (
 func TestContract(t *testing.T) {
 	storetest.Run(t, storetest.Engine{
 		Name: "sqlite",
-		Make: func(t *testing.T) func(*testing.T) storetest.Store {
+		Make: func(t *testing.T, o feedmill.StoreOptions) func(*testing.T) storetest.Store {
 			file := filepath.Join(t.TempDir(), "feedmill.db")
-			return func(t *testing.T) storetest.Store { return open(t, file) }
+			return func(t *testing.T) storetest.Store { return openWith(t, file, o) }
 		},
 	})
 }
 
-func open(t *testing.T, file string) *DB {
+func open(t *testing.T, file string) *DB { return openWith(t, file, feedmill.StoreOptions{}) }
+
+func openWith(t *testing.T, file string, o feedmill.StoreOptions) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), file)
+	db, err := Open(t.Context(), file, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw.Close()
-	_, err = Open(t.Context(), file)
+	_, err = Open(t.Context(), file, feedmill.StoreOptions{})
 	if !errors.Is(err, migrate.ErrNewer) || !strings.Contains(err.Error(), "9999") {
 		t.Errorf("error is %v, want one that says the schema is newer and which it is", err)
 	}
@@ -98,7 +100,7 @@ func TestNotADatabase(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Repeat("not a database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), file); !errors.Is(err, feedmill.ErrUnavailable) {
+	if _, err := Open(t.Context(), file, feedmill.StoreOptions{}); !errors.Is(err, feedmill.ErrUnavailable) {
 		t.Errorf("error is %v, want unavailable", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
@@ -13,7 +12,9 @@ import (
 // stay prepared from one transaction to the next.
 type tx struct {
 	*direct
-	stmts map[string]*sql.Stmt
+	// attempts is how many a delivery may make whose subscription does not say.
+	attempts int
+	stmts    map[string]*sql.Stmt
 	// inserting are the rows that are being inserted, settling the values of
 	// outcomes; both are kept for their memory.
 	inserting rowBuffer
@@ -119,21 +120,4 @@ func (db *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 		return kept.(*sql.Stmt), nil
 	}
 	return s, nil
-}
-
-// writeWithEvents is write for a do that returns events, which are then accepted
-// in the same transaction. It returns the deliveries of theirs that are due.
-func (db *DB) writeWithEvents(ctx context.Context, maxAttempts int, do func(*tx) ([]feedmill.Event, error)) (due []feedmill.DueDelivery, err error) {
-	err = db.write(ctx, func(tx *tx) error {
-		events, err := do(tx)
-		if err != nil {
-			return err
-		}
-		_, due, err = tx.accept(events, maxAttempts)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return due, nil
 }

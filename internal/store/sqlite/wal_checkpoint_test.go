@@ -31,7 +31,7 @@ func TestTheWALBeginsAnew(t *testing.T) {
 					Payload: []byte(strings.Repeat("x", 4096)),
 				}
 			}
-			if _, _, err := db.Accept(ctx, events, 1, nil); err != nil {
+			if _, _, err := db.Accept(ctx, events, nil); err != nil {
 				t.Fatal(err)
 			}
 			written += len(events)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
 )
 
@@ -24,7 +25,7 @@ func New(t testing.TB) *sqlite.DB {
 	if err := os.WriteFile(file, empty, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlite.Open(t.Context(), file)
+	db, err := sqlite.Open(t.Context(), file, feedmill.StoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ var template = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "empty.db")
-	db, err := sqlite.Open(context.Background(), file)
+	db, err := sqlite.Open(context.Background(), file, feedmill.StoreOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -80,15 +80,15 @@ var auditCases = []testCase{
 				return err
 			}},
 			{"feed.create", f.ID, func(ctx context.Context) error {
-				_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, 1, nil)
+				err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, nil)
 				return err
 			}},
 			{"feed.update", f.ID, func(ctx context.Context) error {
-				_, _, err := s.ChangeFeed(ctx, w.ID, f.ID, change, 1)
+				_, err := s.ChangeFeed(ctx, w.ID, f.ID, change)
 				return err
 			}},
 			{"feed.delete", f.ID, func(ctx context.Context) error {
-				_, err := s.DeleteFeed(ctx, w.ID, f.ID, now(), nil, 1)
+				err := s.DeleteFeed(ctx, w.ID, f.ID, now(), nil)
 				return err
 			}},
 		} {

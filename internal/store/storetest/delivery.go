@@ -31,7 +31,7 @@ func newOutcome(d feedmill.DueDelivery, state feedmill.DeliveryState) feedmill.O
 // settle writes one outcome that changes the delivery's state alone.
 func settle(t *testing.T, s Store, d feedmill.DueDelivery, state feedmill.DeliveryState) {
 	t.Helper()
-	_, err := s.Settle(t.Context(), []feedmill.Outcome{newOutcome(d, state)}, maxAttempts)
+	_, err := s.Settle(t.Context(), []feedmill.Outcome{newOutcome(d, state)})
 	must(t, err)
 }
 
@@ -183,7 +183,7 @@ var deliveryCases = []testCase{
 			{"disabled by an outcome", func(t *testing.T, s Store, sub feedmill.Subscription, d feedmill.DueDelivery, at time.Time) {
 				o := newOutcome(d, feedmill.DeliveryRetrying)
 				o.Disable, o.At = feedmill.DisabledGone, at
-				_, err := s.Settle(t.Context(), []feedmill.Outcome{o}, maxAttempts)
+				_, err := s.Settle(t.Context(), []feedmill.Outcome{o})
 				must(t, err)
 			}, "the subscription is disabled"},
 		}

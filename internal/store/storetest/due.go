@@ -15,7 +15,7 @@ func retryAt(t *testing.T, s Store, d *feedmill.DueDelivery, at time.Time) {
 	t.Helper()
 	o := newOutcome(*d, feedmill.DeliveryRetrying)
 	o.DueAt = at
-	_, err := s.Settle(t.Context(), []feedmill.Outcome{o}, maxAttempts)
+	_, err := s.Settle(t.Context(), []feedmill.Outcome{o})
 	must(t, err)
 	d.State, d.DueAt = feedmill.DeliveryRetrying, at
 	d.Attempts++
@@ -283,7 +283,7 @@ var dueCases = []testCase{
 			if i == 2 { // long enough ago for the clock to be past it still
 				o.Attempt.At = ahead.Add(-2 * time.Hour)
 			}
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o})
 			must(t, err)
 		}
 		at := ahead.Add(-time.Hour)

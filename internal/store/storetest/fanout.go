@@ -182,7 +182,7 @@ var fanoutCases = []testCase{
 		replay := newReplay(subs[50], feedmill.ReplayMissing)
 		must(t, s.CreateReplay(ctx, replay, nil))
 		for range 9 {
-			_, _, err := s.StepReplay(ctx, now(), maxAttempts, 500)
+			_, _, err := s.StepReplay(ctx, now(), 500)
 			must(t, err)
 		}
 		for _, sub := range subs {
@@ -192,7 +192,7 @@ var fanoutCases = []testCase{
 			for i, d := range due {
 				outcomes[i] = newOutcome(d, feedmill.DeliveryExhausted)
 			}
-			_, err = s.Settle(ctx, outcomes, maxAttempts)
+			_, err = s.Settle(ctx, outcomes)
 			must(t, err)
 		}
 		for range 500 {

@@ -26,7 +26,7 @@ func FanoutCost(b *testing.B, s Store) {
 	accept := func(kind string) time.Duration {
 		batch := newEvents(events, w.ID, kind, "")
 		began := time.Now()
-		_, due, err := s.Accept(b.Context(), batch, maxAttempts, nil)
+		_, due, err := s.Accept(b.Context(), batch, nil)
 		if err != nil || len(due) != 0 {
 			b.Fatalf("%d deliveries are made at once (%v)", len(due), err)
 		}

@@ -139,7 +139,7 @@ var fanoutTurnCases = []testCase{
 			if d.Subscription == special[1].ID {
 				o := newOutcome(d, feedmill.DeliveryDiscarded)
 				o.Disable = feedmill.DisabledGone
-				_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+				_, err := s.Settle(ctx, []feedmill.Outcome{o})
 				must(t, err)
 			}
 		}

@@ -72,7 +72,7 @@ func newRefresh(f feedmill.Feed, state feedmill.RefreshState) feedmill.Refresh {
 func makeFeed(t *testing.T, s Store, w feedmill.ID) feedmill.Feed {
 	t.Helper()
 	f, v, r := newFeed(w)
-	_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
+	err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, nil)
 	must(t, err)
 	return f
 }
@@ -149,9 +149,9 @@ var feedCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, v, r := newFeed(w.ID)
-		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, nil)
 		must(t, err)
-		equal(t, "due", nil, due)
+		equal(t, "due", nil, offered(s))
 		found(t, s, f)
 		source, err := s.FeedSource(ctx, w.ID, f.ID)
 		must(t, err)
@@ -168,7 +168,7 @@ var feedCases = []testCase{
 		s, at := open(t), now()
 		w := newWorkspace(t, s)
 		f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w.ID, Type: feedmill.FeedUpload, State: feedmill.FeedPending, CreatedAt: at, UpdatedAt: at}
-		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, maxAttempts, nil)
+		err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, nil)
 		must(t, err)
 		found(t, s, f)
 	}},
@@ -180,9 +180,9 @@ var feedCases = []testCase{
 		sub.ResourceID = feedmill.InternalFilter(f.Source, f.ID)
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, 0, nil))
 		response, e := newOnce(w.ID, "k1"), told(f, "created")
-		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, []feedmill.Event{e}, maxAttempts, &response)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, []feedmill.Event{e}, &response)
 		must(t, err)
-		delivered(t, s, e, sub, due)
+		delivered(t, s, e, sub, offered(s))
 		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 	}},
@@ -196,11 +196,11 @@ var feedCases = []testCase{
 
 		f, v, r := newFeed(w.ID)
 		events := []feedmill.Event{told(f, "created")}
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, events, maxAttempts, &taken)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, events, &taken)
 		want(t, err, feedmill.ErrIdempotencyKeyUsed)
 		second := v
 		second.Number = 2
-		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &second, Refresh: &r}, events, maxAttempts, &response)
+		err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &second, Refresh: &r}, events, &response)
 		want(t, err, feedmill.ErrConflict)
 		noFeed(t, s, w.ID, f)
 		unused, err := s.UnusedFiles(ctx, []string{v.Files[0].Name, v.Original, r.Rejects})
@@ -209,11 +209,11 @@ var feedCases = []testCase{
 
 		again := f
 		again.ID = there.ID
-		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: again, Version: &v, Refresh: &r}, events, maxAttempts, &response)
+		err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: again, Version: &v, Refresh: &r}, events, &response)
 		want(t, err, feedmill.ErrConflict)
 		found(t, s, there)
 		f.Workspace = feedmill.NewID(feedmill.PrefixWorkspace)
-		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, &response)
+		err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, &response)
 		want(t, err, feedmill.ErrNotFound)
 		noEvents(t, s, w.ID)
 		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
@@ -252,17 +252,17 @@ var feedCases = []testCase{
 		changed.LastError = &feedmill.FeedError{Type: "/problems/other", At: now()}
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Hour)
 		response, e := newOnce(w.ID, "k1"), told(old, "updated")
-		got, due, err := s.ChangeFeed(ctx, w.ID, old.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		got, err := s.ChangeFeed(ctx, w.ID, old.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			equal(t, "before", old, *f)
 			*f = changed
 			return &response, []feedmill.Event{e}, nil
-		}, maxAttempts)
+		})
 		must(t, err)
 		changed.ID, changed.Workspace, changed.Source, changed.Type = old.ID, old.Workspace, old.Source, old.Type
 		changed.Version, changed.LastRefresh, changed.CreatedAt = old.Version, old.LastRefresh, old.CreatedAt
 		equal(t, "returned", changed, got)
 		found(t, s, changed)
-		delivered(t, s, e, sub, due)
+		delivered(t, s, e, sub, offered(s))
 		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 	}},
@@ -277,12 +277,12 @@ var feedCases = []testCase{
 				return &taken, []feedmill.Event{told(*f, "updated")}, c.given
 			}
 			v, r := nextVersion(old)
-			_, due, err := s.ChangeFeed(ctx, w.ID, old.ID, change, maxAttempts)
+			_, err := s.ChangeFeed(ctx, w.ID, old.ID, change)
 			want(t, err, c.wanted)
-			equal(t, "due", nil, due)
-			_, _, err = s.SwitchVersion(ctx, w.ID, v, r, change, maxAttempts)
+			equal(t, "due", nil, offered(s))
+			_, err = s.SwitchVersion(ctx, w.ID, v, r, change)
 			want(t, err, c.wanted)
-			_, _, err = s.RecordRefresh(ctx, w.ID, newRefresh(old, feedmill.RefreshFailed), change, maxAttempts)
+			_, err = s.RecordRefresh(ctx, w.ID, newRefresh(old, feedmill.RefreshFailed), change)
 			want(t, err, c.wanted)
 			_, err = s.FeedVersion(ctx, w.ID, old.ID, 2)
 			want(t, err, feedmill.ErrNotFound)
@@ -302,13 +302,13 @@ var feedCases = []testCase{
 			return nil, nil, nil
 		}
 		v, r := nextVersion(f)
-		_, _, err := s.ChangeFeed(ctx, other, f.ID, change, maxAttempts)
+		_, err := s.ChangeFeed(ctx, other, f.ID, change)
 		want(t, err, feedmill.ErrNotFound)
-		_, _, err = s.SwitchVersion(ctx, other, v, r, change, maxAttempts)
+		_, err = s.SwitchVersion(ctx, other, v, r, change)
 		want(t, err, feedmill.ErrNotFound)
-		_, _, err = s.RecordRefresh(ctx, other, r, change, maxAttempts)
+		_, err = s.RecordRefresh(ctx, other, r, change)
 		want(t, err, feedmill.ErrNotFound)
-		_, err = s.DeleteFeed(ctx, other, f.ID, at, []feedmill.Event{told(f, "deleted")}, maxAttempts)
+		err = s.DeleteFeed(ctx, other, f.ID, at, []feedmill.Event{told(f, "deleted")})
 		want(t, err, feedmill.ErrNotFound)
 		found(t, s, f)
 		noEvents(t, s, w.ID)
@@ -320,10 +320,10 @@ var feedCases = []testCase{
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
-				_, _, err := s.ChangeFeed(t.Context(), w.ID, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+				_, err := s.ChangeFeed(t.Context(), w.ID, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 					f.Key = append(f.Key, fmt.Sprint(i))
 					return nil, []feedmill.Event{told(*f, "updated")}, nil
-				}, maxAttempts)
+				})
 				if err != nil {
 					t.Error(err)
 				}
@@ -343,19 +343,19 @@ var feedCases = []testCase{
 		sub.ResourceID = feedmill.InternalFilter(f.Source, f.ID)
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, 0, nil))
 		e := told(f, "deleted")
-		due, err := s.DeleteFeed(ctx, w.ID, f.ID, now(), []feedmill.Event{e}, maxAttempts)
+		err := s.DeleteFeed(ctx, w.ID, f.ID, now(), []feedmill.Event{e})
 		must(t, err)
-		delivered(t, s, e, sub, due)
+		delivered(t, s, e, sub, offered(s))
 		noFeed(t, s, w.ID, f)
 		found(t, s, stays)
 
 		second := told(f, "deleted")
-		_, err = s.DeleteFeed(ctx, w.ID, f.ID, now(), []feedmill.Event{second}, maxAttempts)
+		err = s.DeleteFeed(ctx, w.ID, f.ID, now(), []feedmill.Event{second})
 		want(t, err, feedmill.ErrNotFound)
 		_, err = s.Event(ctx, w.ID, second.ID)
 		want(t, err, feedmill.ErrNotFound)
 		v, r := nextVersion(f)
-		_, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), maxAttempts)
+		_, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"))
 		want(t, err, feedmill.ErrNotFound)
 	}},
 }

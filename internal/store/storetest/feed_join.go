@@ -21,7 +21,7 @@ var filesCases = []testCase{
 			files = append(files, feedmill.VersionFile{Name: name(i), Rows: 1, Bytes: 10})
 			v, r := nextVersion(f)
 			v.Files = files
-			f, _, err = s.SwitchVersion(ctx, f.Workspace, v, r, telling("refreshed"), maxAttempts)
+			f, err = s.SwitchVersion(ctx, f.Workspace, v, r, telling("refreshed"))
 			must(t, err)
 		}
 		crowded, err := s.CrowdedVersions(ctx, 10)
@@ -32,7 +32,7 @@ var filesCases = []testCase{
 		// While the files were joined came one more version.
 		v, r := nextVersion(f)
 		v.Files = append(files, feedmill.VersionFile{Name: name(99), Rows: 1, Bytes: 10})
-		f, _, err = s.SwitchVersion(ctx, f.Workspace, v, r, telling("refreshed"), maxAttempts)
+		f, err = s.SwitchVersion(ctx, f.Workspace, v, r, telling("refreshed"))
 		must(t, err)
 		joined := feedmill.VersionFile{Name: "joined", Rows: 8, Bytes: 15}
 		var run []string
@@ -66,7 +66,7 @@ var filesCases = []testCase{
 
 		want(t, s.JoinFiles(ctx, last, run, joined, take), feedmill.ErrConflict)
 		want(t, s.JoinFiles(ctx, last, []string{"joined"}, joined, func(feedmill.FeedVersion, *feedmill.VersionFile) bool { return false }), feedmill.ErrConflict)
-		_, err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil, maxAttempts)
+		err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil)
 		must(t, err)
 		want(t, s.JoinFiles(ctx, last, []string{"joined"}, joined, take), feedmill.ErrConflict)
 		_, _, err = s.ForgetVersions(ctx, at.Add(time.Hour), 100)

@@ -54,10 +54,10 @@ var keepCases = []testCase{
 		keep := func(k feedmill.Keep) {
 			t.Helper()
 			var err error
-			f, _, err = s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+			f, err = s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 				f.Keep, f.UpdatedAt = k, at
 				return nil, nil, nil
-			}, maxAttempts)
+			})
 			must(t, err)
 			equal(t, "the rule", k, f.Keep)
 		}
@@ -111,10 +111,10 @@ var keepCases = []testCase{
 		must(t, err)
 		v, r := nextVersion(f)
 		v.Files, v.Original = append(v.Files[:1:1], first.Files...), ""
-		f, _, err = s.SwitchVersion(ctx, f.Workspace, v, r, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		f, err = s.SwitchVersion(ctx, f.Workspace, v, r, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			f.Keep, f.UpdatedAt = feedmill.Keep{Versions: 1}, at
 			return nil, nil, nil
-		}, maxAttempts)
+		})
 		must(t, err)
 		files, _, err := s.ForgetVersions(ctx, at, 10)
 		must(t, err)
@@ -151,7 +151,7 @@ var keepCases = []testCase{
 		}
 		_, err = s.KeepExport(ctx, feedmill.VersionRef{Workspace: newWorkspace(t, s).ID, Feed: f.ID, Number: 1}, feedmill.VersionFile{Name: "d"}, 2)
 		want(t, err, feedmill.ErrNotFound)
-		_, err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil, maxAttempts)
+		err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil)
 		must(t, err)
 		_, _, err = s.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor+time.Hour), 100)
 		must(t, err)
@@ -164,10 +164,10 @@ var keepCases = []testCase{
 		f := makeVersions(t, s, at, 1)
 		change := func(change func(*feedmill.Feed)) {
 			var err error
-			f, _, err = s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+			f, err = s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 				change(f)
 				return nil, nil, nil
-			}, maxAttempts)
+			})
 			must(t, err)
 		}
 		change(func(f *feedmill.Feed) { f.Expects.Every, f.SucceededAt = time.Hour, at; f.Watch() })

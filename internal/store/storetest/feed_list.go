@@ -24,7 +24,7 @@ var feedLists = []testCase{
 			f, v, r := newFeed(w.ID)
 			f.Name, f.Spec, f.RowCount, f.ByteSize = name, fmt.Appendf(nil, `{"file":"Part%d.CSV"}`, i%3), int64(i%3), int64(100-i)
 			f.State, f.UpdatedAt = feedmill.FeedStates[2+i%2], at.Add(-time.Duration(i%4)*time.Second)
-			_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
+			err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, nil)
 			must(t, err)
 			all = append(all, f)
 		}
@@ -68,12 +68,12 @@ var feedLists = []testCase{
 		first, err := s.SearchFeeds(ctx, w.ID, q)
 		must(t, err)
 		equal(t, "the first part", ids(all[:2]), ids(first.Feeds))
-		_, err = s.DeleteFeed(ctx, w.ID, all[1].ID, now(), nil, maxAttempts) // the place is of it
+		err = s.DeleteFeed(ctx, w.ID, all[1].ID, now(), nil) // the place is of it
 		must(t, err)
-		_, _, err = s.ChangeFeed(ctx, w.ID, all[0].ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		_, err = s.ChangeFeed(ctx, w.ID, all[0].ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			f.Name = "zzz"
 			return nil, nil, nil
-		}, maxAttempts)
+		})
 		must(t, err)
 		q.After = first.Next
 		second, err := s.SearchFeeds(ctx, w.ID, q)
@@ -90,16 +90,16 @@ var feedLists = []testCase{
 				for turn := range 3 {
 					f, v, r := newFeed(workspaces[i%2])
 					f.State = feedmill.FeedPending
-					if _, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil); err != nil {
+					if err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, nil); err != nil {
 						t.Error(err)
 						return
 					}
-					_, _, err := s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+					_, err := s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 						f.State = feedmill.FeedFailed
 						return nil, nil, nil
-					}, maxAttempts)
+					})
 					if err == nil && turn == 2 {
-						_, err = s.DeleteFeed(ctx, f.Workspace, f.ID, now(), nil, maxAttempts)
+						err = s.DeleteFeed(ctx, f.Workspace, f.ID, now(), nil)
 					}
 					if err != nil {
 						t.Error(err)

@@ -22,7 +22,7 @@ func makeChild(t *testing.T, s Store, w feedmill.ID, parents ...feedmill.ID) fee
 	for _, p := range parents {
 		n.Parents = append(n.Parents, feedmill.ParentLink{Child: n.Feed.ID, Parent: p})
 	}
-	_, err := s.CreateFeed(t.Context(), n, nil, maxAttempts, nil)
+	err := s.CreateFeed(t.Context(), n, nil, nil)
 	must(t, err)
 	return n.Feed
 }
@@ -33,7 +33,7 @@ func switchVersion(t *testing.T, s Store, w, id feedmill.ID) {
 	f, err := s.Feed(t.Context(), w, id)
 	must(t, err)
 	v, r := nextVersion(f)
-	_, _, err = s.SwitchVersion(t.Context(), w, v, r, telling("refreshed"), maxAttempts)
+	_, err = s.SwitchVersion(t.Context(), w, v, r, telling("refreshed"))
 	must(t, err)
 }
 
@@ -154,7 +154,7 @@ var parentCases = []testCase{
 		child, running := makeChild(t, s, w, parent.ID), makeChild(t, s, w, other.ID, parent.ID)
 		switchVersion(t, s, w, other.ID)
 		begin(t, s, running)
-		_, err := s.DeleteFeed(ctx, w, parent.ID, now(), nil, maxAttempts)
+		err := s.DeleteFeed(ctx, w, parent.ID, now(), nil)
 		must(t, err)
 		requestedBy(t, s, child, parent.ID)
 		end(t, s, running, feedmill.FeedOutcome{})
@@ -194,7 +194,7 @@ var parentCases = []testCase{
 		})
 		list(w, both.ID, []feedmill.ID{first.ID, child.ID})
 		list(w, second.ID, nil, child.ID)
-		_, err := s.DeleteFeed(ctx, w, child.ID, now(), nil, maxAttempts)
+		err := s.DeleteFeed(ctx, w, child.ID, now(), nil)
 		must(t, err)
 		list(w, second.ID, nil)
 		unlinked, err := s.UnlinkedFeeds(ctx, 9)
@@ -209,10 +209,10 @@ var parentCases = []testCase{
 		errs := make([]error, len(feeds))
 		for i, f := range feeds { // in a circle
 			wg.Go(func() {
-				_, errs[i] = s.ChangeSource(ctx, w, f.Source, func(c *feedmill.SourceChange) error {
+				errs[i] = s.ChangeSource(ctx, w, f.Source, func(c *feedmill.SourceChange) error {
 					c.SetParents([]feedmill.FeedParent{{ID: feeds[(i+1)%len(feeds)].ID}})
 					return nil
-				}, maxAttempts)
+				})
 			})
 		}
 		wg.Wait()
@@ -233,10 +233,10 @@ var parentCases = []testCase{
 			wg.Go(func() { switchVersion(t, s, w, top.ID) })
 			for _, f := range []feedmill.Feed{third, second, first} {
 				wg.Go(func() {
-					_, err := s.ChangeSource(ctx, w, f.Source, func(c *feedmill.SourceChange) error {
+					err := s.ChangeSource(ctx, w, f.Source, func(c *feedmill.SourceChange) error {
 						brings(c, &c.Feeds[0])
 						return nil
-					}, maxAttempts)
+					})
 					if err != nil {
 						t.Error(err)
 					}

@@ -17,18 +17,18 @@ var refreshCases = []testCase{
 		wanted := f
 		wanted.Record(r)
 		wanted.NextRefreshAt = now().Add(5 * time.Minute)
-		got, due, err := s.RecordRefresh(ctx, w.ID, r, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		got, err := s.RecordRefresh(ctx, w.ID, r, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			f.NextRefreshAt = wanted.NextRefreshAt
 			equal(t, "the feed to change", wanted, *f)
 			return &response, []feedmill.Event{e}, nil
-		}, maxAttempts)
+		})
 		must(t, err)
 		if got.State != feedmill.FeedFailed || got.Version != 1 || got.LastError == nil {
 			t.Errorf("the feed is %+v", got)
 		}
 		equal(t, "returned", wanted, got)
 		found(t, s, wanted)
-		delivered(t, s, e, sub, due)
+		delivered(t, s, e, sub, offered(s))
 		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		kept(t, s, f, 1)
@@ -39,13 +39,13 @@ var refreshCases = []testCase{
 		f := makeFeed(t, s, w.ID)
 		v, ended := nextVersion(f)
 		running := feedmill.Refresh{ID: ended.ID, Feed: f.ID, State: feedmill.RefreshRunning, StartedAt: now()}
-		f, _, err := s.RecordRefresh(ctx, w.ID, running, telling("updated"), maxAttempts)
+		f, err := s.RecordRefresh(ctx, w.ID, running, telling("updated"))
 		must(t, err)
 		if f.State != feedmill.FeedRefreshing {
 			t.Errorf("the feed is %s", f.State)
 		}
 		found(t, s, f)
-		f, _, err = s.SwitchVersion(ctx, w.ID, v, ended, telling("refreshed"), maxAttempts)
+		f, err = s.SwitchVersion(ctx, w.ID, v, ended, telling("refreshed"))
 		must(t, err)
 		found(t, s, f)
 		got, err := s.Refresh(ctx, w.ID, f.ID, ended.ID)
@@ -59,7 +59,7 @@ var refreshCases = []testCase{
 		made := []feedmill.Refresh{*f.LastRefresh}
 		for range 4 {
 			r := newRefresh(f, feedmill.RefreshFailed)
-			_, _, err := s.RecordRefresh(ctx, w.ID, r, telling("refresh_failed"), maxAttempts)
+			_, err := s.RecordRefresh(ctx, w.ID, r, telling("refresh_failed"))
 			must(t, err)
 			made = append(made, r)
 		}
@@ -85,7 +85,7 @@ var refreshCases = []testCase{
 		for range 3 {
 			r := newRefresh(f, feedmill.RefreshFailed)
 			var err error
-			f, _, err = s.RecordRefresh(ctx, w.ID, r, telling("refresh_failed"), maxAttempts)
+			f, err = s.RecordRefresh(ctx, w.ID, r, telling("refresh_failed"))
 			must(t, err)
 			old = append(old, r.Rejects)
 		}
@@ -104,7 +104,7 @@ var refreshCases = []testCase{
 			}
 		}
 		found(t, s, f)
-		_, err = s.DeleteFeed(ctx, w.ID, gone.ID, now(), nil, maxAttempts)
+		err = s.DeleteFeed(ctx, w.ID, gone.ID, now(), nil)
 		must(t, err)
 		files, _, err := s.ForgetRefreshes(ctx, later, 2)
 		must(t, err)

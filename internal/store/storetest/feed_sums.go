@@ -20,7 +20,7 @@ var sumsCases = []testCase{
 			if f.Version > 1 {
 				v.Files[0].Sums = feedmill.FileSums{}
 			}
-			f, _, err = s.SwitchVersion(ctx, f.Workspace, v, r, telling("refreshed"), maxAttempts)
+			f, err = s.SwitchVersion(ctx, f.Workspace, v, r, telling("refreshed"))
 			must(t, err)
 		}
 		got, err := s.StoredFile(ctx, name)
@@ -49,7 +49,7 @@ var sumsCases = []testCase{
 			v, r := nextVersion(feeds[0])
 			v.Files = []feedmill.VersionFile{{Name: name, Rows: 1, Bytes: 10}}
 			var err error
-			feeds[0], _, err = s.SwitchVersion(ctx, source.Workspace, v, r, telling("refreshed"), maxAttempts)
+			feeds[0], err = s.SwitchVersion(ctx, source.Workspace, v, r, telling("refreshed"))
 			must(t, err)
 		}
 		got, err := s.SourceFiles(ctx, source.Workspace, source.ID)
@@ -89,7 +89,7 @@ var sumsCases = []testCase{
 		must(t, s.ForgetUnreferenced(ctx, []string{file}))
 		_, err = s.StoredFile(ctx, file)
 		must(t, err) // a version has it
-		_, err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil, maxAttempts)
+		err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil)
 		must(t, err)
 		_, _, err = s.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor*2), 100)
 		must(t, err)

@@ -21,7 +21,7 @@ func switchTo(t *testing.T, s Store, f feedmill.Feed, at time.Time) (feedmill.Fe
 	t.Helper()
 	v, r := nextVersion(f)
 	v.CreatedAt = at
-	f, _, err := s.SwitchVersion(t.Context(), f.Workspace, v, r, telling("refreshed"), maxAttempts)
+	f, err := s.SwitchVersion(t.Context(), f.Workspace, v, r, telling("refreshed"))
 	must(t, err)
 	return f, v
 }
@@ -67,7 +67,7 @@ var versionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, first, refresh := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, nil)
 		must(t, err)
 		sub, response := subscribe(t, s, w.ID, "datasource.refreshed"), newOnce(w.ID, "k1")
 		v, r := nextVersion(f)
@@ -76,15 +76,15 @@ var versionCases = []testCase{
 		wanted.Switch(v, r)
 		wanted.Name = "new"
 		e := told(f, "refreshed")
-		got, due, err := s.SwitchVersion(ctx, w.ID, v, r, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		got, err := s.SwitchVersion(ctx, w.ID, v, r, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			f.Name = "new"
 			equal(t, "the feed to change", wanted, *f)
 			return &response, []feedmill.Event{e}, nil
-		}, maxAttempts)
+		})
 		must(t, err)
 		equal(t, "returned", wanted, got)
 		found(t, s, wanted)
-		delivered(t, s, e, sub, due)
+		delivered(t, s, e, sub, offered(s))
 		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		for _, v := range []feedmill.FeedVersion{first, v} {
@@ -103,13 +103,13 @@ var versionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, first, refresh := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, nil)
 		must(t, err)
 		f, _ = switchTo(t, s, f, now())
 		change := []feedmill.ColumnChange{{ID: "c1", Name: new("renamed"), Hidden: new(true), Position: new(2), OnMisfit: new(feedmill.MisfitsReject)}, {ID: "c2", Type: new(columnar.TypeText)}}
-		changed, _, err := s.ChangeFeed(ctx, w.ID, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		changed, err := s.ChangeFeed(ctx, w.ID, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			return nil, nil, f.Relabel(change)
-		}, maxAttempts)
+		})
 		must(t, err)
 		found(t, s, changed)
 		for _, number := range []int64{1, 2} {
@@ -129,7 +129,7 @@ var versionCases = []testCase{
 		s, at := open(t), now()
 		w := newWorkspace(t, s)
 		f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w.ID, State: feedmill.FeedPending, CreatedAt: at, UpdatedAt: at}
-		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, maxAttempts, nil)
+		err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, nil)
 		must(t, err)
 		got, _ := switchTo(t, s, f, at)
 		found(t, s, got)
@@ -144,10 +144,10 @@ var versionCases = []testCase{
 		for _, number := range []int64{0, 1, 3} {
 			v, r := nextVersion(f)
 			v.Number = number
-			_, _, err := s.SwitchVersion(ctx, w.ID, v, r, func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+			_, err := s.SwitchVersion(ctx, w.ID, v, r, func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 				t.Error("the feed is changed")
 				return nil, nil, nil
-			}, maxAttempts)
+			})
 			want(t, err, feedmill.ErrConflict)
 		}
 		found(t, s, f)
@@ -163,7 +163,7 @@ var versionCases = []testCase{
 		for range 8 {
 			wg.Go(func() {
 				v, r := nextVersion(f)
-				switch _, _, err := s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), maxAttempts); {
+				switch _, err := s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed")); {
 				case err == nil && !won.CompareAndSwap(nil, &v):
 					t.Error("two switches won")
 				case err != nil && !errors.Is(err, feedmill.ErrConflict):
@@ -197,7 +197,7 @@ var versionCases = []testCase{
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
 		first.CreatedAt = at.Add(-30 * 24 * time.Hour)
-		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, maxAttempts, nil)
+		err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, nil)
 		must(t, err)
 		made := []feedmill.FeedVersion{first}
 		for i := range 13 {
@@ -242,11 +242,11 @@ var versionCases = []testCase{
 		s, ctx, at := open(t), t.Context(), now()
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, nil)
 		must(t, err)
 		v, r := nextVersion(f)
 		v.Original = first.Original
-		f, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("updated"), maxAttempts)
+		f, err = s.SwitchVersion(ctx, w.ID, v, r, telling("updated"))
 		must(t, err)
 		for range feedmill.DefaultKeep.Versions {
 			f, _ = switchTo(t, s, f, at)
@@ -264,11 +264,11 @@ var versionCases = []testCase{
 		s, ctx, at := open(t), t.Context(), now()
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, nil)
 		must(t, err)
 		f, second := switchTo(t, s, f, at)
 		makeFeed(t, s, w.ID)
-		_, err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil, maxAttempts)
+		err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil)
 		must(t, err)
 		forgets(t, s, at.Add(feedmill.KeepDeletedFor-time.Millisecond))
 		forgets(t, s, at.Add(feedmill.KeepDeletedFor), first, second)
@@ -287,22 +287,22 @@ var versionCases = []testCase{
 		}
 		stores(w.ID, 0)
 		f, first, r := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, nil)
 		must(t, err)
 		stores(w.ID, first.Bytes, first.Original)
 		for i, original := range []string{first.Original, ""} {
 			v, r := nextVersion(f)
 			v.Original, v.Files = original, append(first.Files, feedmill.VersionFile{Name: original + fmt.Sprint(i), Bytes: int64(i + 1)})
-			f, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), maxAttempts)
+			f, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"))
 			must(t, err)
 		}
 		stores(w.ID, first.Bytes+3, first.Original)
 		second, v, r := newFeed(w.ID)
-		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: second, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
+		err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: second, Version: &v, Refresh: &r}, nil, nil)
 		must(t, err)
 		stores(w.ID, first.Bytes+3+v.Bytes, first.Original, v.Original)
 		stores(other.ID, 0)
-		_, err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil, maxAttempts)
+		err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil)
 		must(t, err)
 		stores(w.ID, first.Bytes+3+v.Bytes, first.Original, v.Original)
 		_, _, err = s.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor), 100)
@@ -313,7 +313,7 @@ var versionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		f, v, r := newFeed(newWorkspace(t, s).ID)
 		v.Original = ""
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, nil)
 		must(t, err)
 		unused, err := s.UnusedFiles(ctx, []string{"b", v.Files[1].Name, "a", r.Rejects})
 		must(t, err)

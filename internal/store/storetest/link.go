@@ -22,7 +22,7 @@ var linkCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, first, refresh := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, nil)
 		must(t, err)
 		one, two := newLink(f), newLink(f)
 		two.ExpiresAt, two.Fields, two.Filters = time.Time{}, nil, nil
@@ -48,7 +48,7 @@ var linkCases = []testCase{
 			t.Errorf("a second time: %v", err)
 		}
 		must(t, s.CountLink(ctx, one, at))
-		_, err = s.DeleteFeed(ctx, w.ID, f.ID, now(), nil, maxAttempts)
+		err = s.DeleteFeed(ctx, w.ID, f.ID, now(), nil)
 		must(t, err)
 		for _, gone := range []feedmill.Link{one, two} {
 			if _, err := s.LinkByHash(ctx, gone.Hash); !errors.Is(err, feedmill.ErrNotFound) {
@@ -63,7 +63,7 @@ var linkCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w, other := newWorkspace(t, s), newWorkspace(t, s)
 		f, first, refresh := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, maxAttempts, nil)
+		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, nil)
 		must(t, err)
 		l := newLink(f)
 		must(t, s.CreateLink(ctx, l, nil))

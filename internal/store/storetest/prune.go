@@ -40,7 +40,7 @@ var pruneCases = []testCase{
 		sent, held := byEvent[done.ID][sub.ID], byEvent[halfDone.ID][slow.ID]
 		failure := newOutcome(sent, feedmill.DeliveryExhausted)
 		failure.Attempt.Body = []byte("no")
-		_, err := s.Settle(ctx, []feedmill.Outcome{failure, newOutcome(byEvent[halfDone.ID][sub.ID], feedmill.DeliveryDelivered)}, maxAttempts)
+		_, err := s.Settle(ctx, []feedmill.Outcome{failure, newOutcome(byEvent[halfDone.ID][sub.ID], feedmill.DeliveryDelivered)})
 		must(t, err)
 
 		prune(t, s)

@@ -18,7 +18,7 @@ func newReplay(sub feedmill.Subscription, selection feedmill.ReplaySelection) fe
 func finishReplays(t *testing.T, s Store, at time.Time, limit int) {
 	t.Helper()
 	for range 50 {
-		worked, next, err := s.StepReplay(t.Context(), at, maxAttempts, limit)
+		worked, next, err := s.StepReplay(t.Context(), at, limit)
 		must(t, err)
 		if !worked {
 			if !next.IsZero() {
@@ -65,7 +65,7 @@ var replayCases = []testCase{
 		must(t, err)
 		at := now().Add(time.Minute)
 		for range 2 { // it is counted first
-			worked, _, err := s.StepReplay(ctx, at, maxAttempts, 3)
+			worked, _, err := s.StepReplay(ctx, at, 3)
 			must(t, err)
 			if !worked {
 				t.Fatal("nothing was done")
@@ -232,7 +232,7 @@ var replayCases = []testCase{
 		at := now()
 		var made []int
 		for len(made) < 5 {
-			worked, next, err := s.StepReplay(ctx, at, maxAttempts, 500)
+			worked, next, err := s.StepReplay(ctx, at, 500)
 			must(t, err)
 			got := foundReplay(t, s, r)
 			switch {
@@ -259,7 +259,7 @@ var replayCases = []testCase{
 		r := newReplay(sub, feedmill.ReplayDelivered)
 		must(t, s.CreateReplay(ctx, r, nil))
 		for range 2 {
-			_, _, err := s.StepReplay(ctx, now(), maxAttempts, 1)
+			_, _, err := s.StepReplay(ctx, now(), 1)
 			must(t, err)
 		}
 		want(t, s.CancelReplay(ctx, newWorkspace(t, s).ID, sub.ID, r.ID, now()), feedmill.ErrConflict)
@@ -320,7 +320,7 @@ var replayCases = []testCase{
 			r := newReplay(sub, feedmill.ReplayMissing)
 			must(t, s.CreateReplay(ctx, r, nil))
 			for range 2 {
-				_, _, err := s.StepReplay(ctx, now(), maxAttempts, 1)
+				_, _, err := s.StepReplay(ctx, now(), 1)
 				must(t, err)
 			}
 			end(sub)
@@ -347,7 +347,7 @@ var replayCases = []testCase{
 			must(t, s.CreateReplay(ctx, r, nil))
 		}
 		for i := range 6 {
-			_, _, err := s.StepReplay(ctx, now().Add(time.Duration(i+1)*time.Minute), maxAttempts, 2)
+			_, _, err := s.StepReplay(ctx, now().Add(time.Duration(i+1)*time.Minute), 2)
 			must(t, err)
 		}
 		equal(t, "made in half of six steps", 6, foundReplay(t, s, making).Made)
@@ -359,7 +359,7 @@ var replayCases = []testCase{
 		response := newOnce(w.ID, "k1")
 		must(t, s.KeepResponse(ctx, response))
 		want(t, s.CreateReplay(ctx, newReplay(sub, feedmill.ReplayDelivered), &response), feedmill.ErrIdempotencyKeyUsed)
-		worked, _, err := s.StepReplay(ctx, now(), maxAttempts, 1)
+		worked, _, err := s.StepReplay(ctx, now(), 1)
 		must(t, err)
 		if worked {
 			t.Error("a replay that was undone is worked on")

@@ -130,7 +130,7 @@ var retryCases = []testCase{
 		for _, d := range due {
 			o := newOutcome(d, feedmill.DeliveryRetrying)
 			o.DueAt = now().Add(time.Hour)
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o})
 			must(t, err)
 		}
 		at := now()

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ type Engine struct {
 	// Make makes an empty store and returns how to open it. Every call of
 	// open is a new handle on the same store, as a restart or a second
 	// replica has it; the handle is closed with the test.
-	Make func(t *testing.T) (open func(t *testing.T) Store)
+	Make func(t *testing.T, o feedmill.StoreOptions) (open func(t *testing.T) Store)
 	// Shared says that several handles may be open at once.
 	Shared bool
 }
@@ -78,12 +79,40 @@ func Run(t *testing.T, e Engine) {
 							t.Skipf("%s has one handle at a time", e.Name)
 						}
 						t.Parallel()
-						c.run(t, e.Make(t))
+						made := new(offers)
+						open := e.Make(t, feedmill.StoreOptions{Attempts: maxAttempts, Offer: made.add})
+						c.run(t, func(t *testing.T) Store { return &offeringStore{open(t), made} })
 					})
 				}
 			})
 		}
 	})
+}
+
+// offeringStore is a store with what it has offered.
+type offeringStore struct {
+	Store
+	*offers
+}
+
+type offers struct {
+	mu  sync.Mutex
+	due []feedmill.DueDelivery
+}
+
+func (o *offers) add(due []feedmill.DueDelivery) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.due = append(o.due, due...)
+}
+
+// offered takes what the handles of a store have offered since the last call.
+func offered(s Store) (due []feedmill.DueDelivery) {
+	o := s.(*offeringStore)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	due, o.due = o.due, nil
+	return due
 }
 
 type testCase struct {

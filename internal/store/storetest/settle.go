@@ -33,7 +33,7 @@ var settleCases = []testCase{
 		a.Error, a.Body = "the endpoint answered 500", []byte("no\x00\xff")
 		a.Header = [][2]string{{"Content-Type", "text/plain"}, {"Set-Cookie", "a: b, c"}, {"Set-Cookie", ""}, {"X-Latin", "caf\xe9"}, feedmill.LinesLeftOut}
 		a.Timing = feedmill.Timing{DNS: 1 * time.Microsecond, Connect: 2 * time.Millisecond, TLS: 3 * time.Second, FirstByte: 4 * time.Microsecond, Total: time.Minute}
-		fresh, err := s.Settle(ctx, outcomes, maxAttempts)
+		fresh, err := s.Settle(ctx, outcomes)
 		must(t, err)
 		equal(t, "due", nil, fresh)
 		for i, d := range due {
@@ -63,7 +63,7 @@ var settleCases = []testCase{
 		for i, state := range []feedmill.DeliveryState{feedmill.DeliveryRetrying, feedmill.DeliveryRetrying, feedmill.DeliveryDelivered} {
 			o := newOutcome(due[0], state)
 			o.Attempt.Number = i + 1
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o})
 			must(t, err)
 			wanted = append(wanted, *o.Attempt)
 		}
@@ -130,7 +130,7 @@ var settleCases = []testCase{
 			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			o := newOutcome(due[len(due)-1], feedmill.DeliveryRetrying)
 			o.Failed, o.Disable = true, feedmill.DisabledFailing
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o})
 			must(t, err)
 			got, err := s.Subscription(ctx, w.ID, sub.ID)
 			must(t, err)
@@ -157,7 +157,7 @@ var settleCases = []testCase{
 				o.Succeeded, o.Failed = state == feedmill.DeliveryDelivered, state != feedmill.DeliveryDelivered
 				outcomes = append(outcomes, o)
 			}
-			_, err := s.Settle(ctx, outcomes, maxAttempts)
+			_, err := s.Settle(ctx, outcomes)
 			must(t, err)
 			got, err := s.Subscription(ctx, w.ID, sub.ID)
 			must(t, err)
@@ -184,7 +184,7 @@ var settleCases = []testCase{
 		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 		gone := due[0]
 		gone.ID = feedmill.NewID(feedmill.PrefixDelivery)
-		_, err := s.Settle(ctx, []feedmill.Outcome{newOutcome(gone, feedmill.DeliveryDelivered), newOutcome(due[0], feedmill.DeliveryDelivered)}, maxAttempts)
+		_, err := s.Settle(ctx, []feedmill.Outcome{newOutcome(gone, feedmill.DeliveryDelivered), newOutcome(due[0], feedmill.DeliveryDelivered)})
 		must(t, err)
 		if n := countStates(t, s, sub); n[feedmill.DeliveryDelivered] != 1 {
 			t.Errorf("states are %v", n)
@@ -201,7 +201,7 @@ var settleCases = []testCase{
 		_, due := accept(t, s, event, newEvent(w.ID, "metric.created", ""))
 		one, two := newOutcome(due[0], feedmill.DeliveryDelivered), newOutcome(due[1], feedmill.DeliveryDelivered)
 		two.Notice = &event // its id is taken
-		_, err := s.Settle(ctx, []feedmill.Outcome{one, two}, maxAttempts)
+		_, err := s.Settle(ctx, []feedmill.Outcome{one, two})
 		want(t, err, feedmill.ErrConflict)
 		if n := countStates(t, s, sub); n[feedmill.DeliveryPending] != 2 {
 			t.Errorf("states are %v, want both pending", n)
@@ -219,7 +219,7 @@ var settleCases = []testCase{
 			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			o := newOutcome(due[0], feedmill.DeliveryDelivered)
 			o.At = at.Add(after)
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o})
 			must(t, err)
 			got, err := s.Subscription(ctx, w.ID, sub.ID)
 			must(t, err)
@@ -255,14 +255,14 @@ var settleCases = []testCase{
 			outcomes = append(outcomes, o)
 		}
 		outcomes[1].At = outcomes[0].At.Add(time.Second)
-		fresh, err := s.Settle(ctx, outcomes[:2], 3)
+		fresh, err := s.Settle(ctx, outcomes[:2])
 		must(t, err)
-		if len(fresh) != 1 || fresh[0].Event != outcomes[0].Notice.ID || fresh[0].Subscription != listener.ID || fresh[0].MaxAttempts != 3 {
+		if len(fresh) != 1 || fresh[0].Event != outcomes[0].Notice.ID || fresh[0].Subscription != listener.ID || fresh[0].MaxAttempts != maxAttempts {
 			t.Fatalf("due are %+v, want the first notice alone", fresh)
 		}
 		equal(t, "stored", deliveries(t, s, listener)[0], fresh[0].Delivery)
 		equal(t, "payload", outcomes[0].Notice.Payload, fresh[0].Payload)
-		fresh, err = s.Settle(ctx, outcomes[2:], maxAttempts)
+		fresh, err = s.Settle(ctx, outcomes[2:])
 		must(t, err)
 		equal(t, "due after the first warning", nil, fresh)
 		got, err := s.Subscription(ctx, w.ID, sub.ID)
@@ -292,7 +292,7 @@ var settleCases = []testCase{
 		gone.Disable, gone.Notice = feedmill.DisabledGone, &notice
 		for _, want := range []feedmill.SubscriptionState{feedmill.SubscriptionDisabled, feedmill.SubscriptionActive} {
 			// The second time as one settles who never heard that the first was written.
-			_, err := s.Settle(ctx, []feedmill.Outcome{gone}, maxAttempts)
+			_, err := s.Settle(ctx, []feedmill.Outcome{gone})
 			must(t, err)
 			got, err := s.Subscription(ctx, w.ID, sub.ID)
 			must(t, err)
@@ -315,7 +315,7 @@ var settleCases = []testCase{
 			o := newOutcome(d, feedmill.DeliveryExhausted)
 			notice := newEvent(w.ID, "subscription.disabled", string(d.Subscription))
 			o.Disable, o.Notice = reason, &notice
-			fresh, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+			fresh, err := s.Settle(ctx, []feedmill.Outcome{o})
 			must(t, err)
 			return fresh
 		}
@@ -357,7 +357,7 @@ var settleCases = []testCase{
 		notice := newEvent(w.ID, "metric.updated", "")
 		o := newOutcome(due[0], feedmill.DeliveryDelivered)
 		o.Notice = &notice
-		fresh, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+		fresh, err := s.Settle(ctx, []feedmill.Outcome{o})
 		must(t, err)
 		if len(fresh) != 1 || fresh[0].Event != notice.ID {
 			t.Errorf("due are %+v, want the notice", fresh)

@@ -33,7 +33,7 @@ var settleAgainCases = []testCase{
 			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			outcomes := []feedmill.Outcome{newOutcome(due[0], state)}
 			for range 3 {
-				_, err := s.Settle(ctx, outcomes, maxAttempts)
+				_, err := s.Settle(ctx, outcomes)
 				must(t, err)
 			}
 			all := deliveries(t, s, sub)

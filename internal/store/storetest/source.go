@@ -45,7 +45,7 @@ func makeFeeds(t *testing.T, s Store, source feedmill.Source, feeds int) (made [
 		if i == 0 {
 			n.Source = &source
 		}
-		_, err := s.CreateFeed(t.Context(), n, nil, maxAttempts, nil)
+		err := s.CreateFeed(t.Context(), n, nil, nil)
 		must(t, err)
 		made = append(made, n.Feed)
 	}
@@ -66,10 +66,10 @@ func noSource(t *testing.T, s Store, w, id feedmill.ID) {
 	ctx := t.Context()
 	_, err := s.Source(ctx, w, id)
 	want(t, err, feedmill.ErrNotFound)
-	_, err = s.ChangeSource(ctx, w, id, func(*feedmill.SourceChange) error {
+	err = s.ChangeSource(ctx, w, id, func(*feedmill.SourceChange) error {
 		t.Error("a source is changed")
 		return nil
-	}, maxAttempts)
+	})
 	want(t, err, feedmill.ErrNotFound)
 	want(t, s.RenewSource(ctx, w, id, 1<<40, now(), nil), feedmill.ErrNotFound)
 }
@@ -97,9 +97,9 @@ var sourceCases = []testCase{
 		n := fetched(source)
 		n.Source = &source
 		e := told(n.Feed, "created")
-		due, err := s.CreateFeed(ctx, n, []feedmill.Event{e}, maxAttempts, &response)
+		err := s.CreateFeed(ctx, n, []feedmill.Event{e}, &response)
 		must(t, err)
-		delivered(t, s, e, sub, due)
+		delivered(t, s, e, sub, offered(s))
 		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 	}},
@@ -111,10 +111,10 @@ var sourceCases = []testCase{
 		there := makeFeed(t, s, w.ID)
 		n := fetched(source)
 		n.Source = &source
-		_, err := s.CreateFeed(ctx, n, []feedmill.Event{told(n.Feed, "created")}, maxAttempts, &taken)
+		err := s.CreateFeed(ctx, n, []feedmill.Event{told(n.Feed, "created")}, &taken)
 		want(t, err, feedmill.ErrIdempotencyKeyUsed)
 		n.Feed.ID = there.ID
-		_, err = s.CreateFeed(ctx, n, []feedmill.Event{told(n.Feed, "created")}, maxAttempts, nil)
+		err = s.CreateFeed(ctx, n, []feedmill.Event{told(n.Feed, "created")}, nil)
 		want(t, err, feedmill.ErrConflict)
 		noSource(t, s, w.ID, source.ID)
 		noEvents(t, s, w.ID)
@@ -125,7 +125,7 @@ var sourceCases = []testCase{
 		source, _ := makeSource(t, s, newWorkspace(t, s).ID, 1)
 		n, other := fetched(source), source
 		other.Host, n.Source = "another", &other
-		_, err := s.CreateFeed(t.Context(), n, nil, maxAttempts, nil)
+		err := s.CreateFeed(t.Context(), n, nil, nil)
 		want(t, err, feedmill.ErrConflict)
 		foundSource(t, s, source)
 		noFeed(t, s, source.Workspace, n.Feed)
@@ -139,7 +139,7 @@ var sourceCases = []testCase{
 			fetched(feedmill.Source{ID: source.ID, Workspace: newWorkspace(t, s).ID}),
 		} {
 			response := newOnce(refused.Feed.Workspace, "k1")
-			_, err := s.CreateFeed(ctx, refused, []feedmill.Event{told(refused.Feed, "created")}, maxAttempts, &response)
+			err := s.CreateFeed(ctx, refused, []feedmill.Event{told(refused.Feed, "created")}, &response)
 			want(t, err, feedmill.ErrNotFound)
 			noFeed(t, s, refused.Feed.Workspace, refused.Feed)
 			noEvents(t, s, refused.Feed.Workspace)
@@ -151,15 +151,15 @@ var sourceCases = []testCase{
 		s, ctx := open(t), t.Context()
 		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 2)
 		other, _ := makeSource(t, s, source.Workspace, 1)
-		_, err := s.DeleteFeed(ctx, source.Workspace, feeds[0].ID, now(), nil, maxAttempts)
+		err := s.DeleteFeed(ctx, source.Workspace, feeds[0].ID, now(), nil)
 		must(t, err)
 		foundSource(t, s, source)
-		_, err = s.ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
+		err = s.ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
 			equal(t, "feeds", feeds[1:], c.Feeds)
 			return nil
-		}, maxAttempts)
+		})
 		must(t, err)
-		_, err = s.DeleteFeed(ctx, source.Workspace, feeds[1].ID, now(), nil, maxAttempts)
+		err = s.DeleteFeed(ctx, source.Workspace, feeds[1].ID, now(), nil)
 		must(t, err)
 		noSource(t, s, source.Workspace, source.ID)
 		foundSource(t, s, other)
@@ -167,10 +167,10 @@ var sourceCases = []testCase{
 	{name: "a change of the feed alone leaves the source", run: func(t *testing.T, open func(*testing.T) Store) {
 		s := open(t)
 		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 1)
-		f, _, err := s.ChangeFeed(t.Context(), source.Workspace, feeds[0].ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		f, err := s.ChangeFeed(t.Context(), source.Workspace, feeds[0].ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			f.Name = "new"
 			return nil, nil, nil
-		}, maxAttempts)
+		})
 		must(t, err)
 		found(t, s, f)
 		foundSource(t, s, source)

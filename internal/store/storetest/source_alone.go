@@ -26,14 +26,14 @@ var sourceAloneCases = []testCase{
 		claimed := make(chan int, 8)
 		for i := range cap(claimed) {
 			wg.Go(func() {
-				_, err := stores[i%2].ChangeSource(t.Context(), source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
+				err := stores[i%2].ChangeSource(t.Context(), source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
 					if c.Source.Leased(now()) {
 						return feedmill.ErrConflict
 					}
 					c.Source.Run++
 					c.Source.LeasedUntil = now().Add(time.Hour)
 					return nil
-				}, maxAttempts)
+				})
 				if err == nil {
 					claimed <- i
 				} else if err != feedmill.ErrConflict {
@@ -54,10 +54,10 @@ var sourceAloneCases = []testCase{
 			more := fetched(source)
 			var wg sync.WaitGroup
 			var deleted, created error
-			wg.Go(func() { _, deleted = s.DeleteFeed(ctx, w.ID, feeds[0].ID, now(), nil, maxAttempts) })
-			wg.Go(func() { _, created = s.CreateFeed(ctx, more, nil, maxAttempts, nil) })
+			wg.Go(func() { deleted = s.DeleteFeed(ctx, w.ID, feeds[0].ID, now(), nil) })
+			wg.Go(func() { created = s.CreateFeed(ctx, more, nil, nil) })
 			wg.Go(func() {
-				_, err := s.ChangeSource(ctx, w.ID, source.ID, func(*feedmill.SourceChange) error { return nil }, maxAttempts)
+				err := s.ChangeSource(ctx, w.ID, source.ID, func(*feedmill.SourceChange) error { return nil })
 				if err != nil && !errors.Is(err, feedmill.ErrNotFound) {
 					t.Error(err)
 				}
@@ -85,23 +85,23 @@ func changesAtOnce(t *testing.T, first, second Store) {
 	var wg sync.WaitGroup
 	for i := range changes {
 		wg.Go(func() {
-			_, err := stores[i%2].ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
+			err := stores[i%2].ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
 				c.Source.Run++
 				for i := range c.Feeds {
 					brings(c, &c.Feeds[i])
 					c.Events = append(c.Events, told(c.Feeds[i], "refreshed"))
 				}
 				return nil
-			}, maxAttempts)
+			})
 			if err != nil {
 				t.Error(err)
 			}
 		})
 		wg.Go(func() {
-			_, _, err := stores[i%2].ChangeFeed(ctx, source.Workspace, feeds[i%2].ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+			_, err := stores[i%2].ChangeFeed(ctx, source.Workspace, feeds[i%2].ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 				f.Key = append(f.Key, fmt.Sprint(i))
 				return nil, nil, nil
-			}, maxAttempts)
+			})
 			if err != nil {
 				t.Error(err)
 			}

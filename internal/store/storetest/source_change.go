@@ -11,14 +11,13 @@ import (
 )
 
 // change changes a source that is there.
-func change(t *testing.T, s Store, source feedmill.Source, do func(*feedmill.SourceChange)) []feedmill.DueDelivery {
+func change(t *testing.T, s Store, source feedmill.Source, do func(*feedmill.SourceChange)) {
 	t.Helper()
-	due, err := s.ChangeSource(t.Context(), source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
+	err := s.ChangeSource(t.Context(), source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
 		do(c)
 		return nil
-	}, maxAttempts)
+	})
 	must(t, err)
-	return due
 }
 
 // claim gives a new run the source, with the refreshes of its feeds running.
@@ -72,9 +71,9 @@ var sourceChangeCases = []testCase{
 		source, feeds := makeSource(t, s, w.ID, 3)
 		makeSource(t, s, w.ID, 1)
 		var got feedmill.SourceChange
-		due := change(t, s, source, func(c *feedmill.SourceChange) { got = *c })
+		change(t, s, source, func(c *feedmill.SourceChange) { got = *c })
 		equal(t, "found", feedmill.SourceChange{Source: source, Feeds: feeds}, got)
-		equal(t, "due", nil, due)
+		equal(t, "due", nil, offered(s))
 		unchanged(t, s, source, feeds)
 	}},
 	{name: "it writes the source and the feeds, all but what never changes", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -102,7 +101,7 @@ var sourceChangeCases = []testCase{
 		claim(t, s, source)
 		response, e := newOnce(w.ID, "k1"), told(feeds[0], "refreshed")
 		var wrote feedmill.SourceChange
-		due := change(t, s, source, func(c *feedmill.SourceChange) {
+		change(t, s, source, func(c *feedmill.SourceChange) {
 			for i := range c.Feeds {
 				r := *c.Feeds[i].LastRefresh
 				equal(t, "state", feedmill.RefreshRunning, r.State)
@@ -112,7 +111,7 @@ var sourceChangeCases = []testCase{
 			c.Events, c.IdempotentResponse = []feedmill.Event{e}, &response
 			wrote = *c
 		})
-		delivered(t, s, e, sub, due)
+		delivered(t, s, e, sub, offered(s))
 		_, err := s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		foundSource(t, s, wrote.Source)
@@ -153,12 +152,12 @@ var sourceChangeCases = []testCase{
 		must(t, err)
 		equal(t, "version", wrote.Versions[0], v)
 
-		_, err = s.ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
+		err = s.ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
 			again := feeds[0]
 			again.LastRefresh = nil
 			c.Source.Host, c.Feeds = "new", append(c.Feeds, again)
 			return nil
-		}, maxAttempts)
+		})
 		want(t, err, feedmill.ErrConflict)
 		foundSource(t, s, wrote.Source)
 	}},
@@ -177,17 +176,17 @@ var sourceChangeCases = []testCase{
 					}
 				})
 			}
-			due, err := s.ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
+			err := s.ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
 				c.Source.Host = "new"
 				brings(c, &c.Feeds[0])
 				c.Events = []feedmill.Event{told(c.Feeds[0], "refreshed")}
 				return refusal
-			}, maxAttempts)
+			})
 			others.Wait()
 			if err != refusal {
 				t.Errorf("error is %v, want %v itself", err, refusal)
 			}
-			equal(t, "due", nil, due)
+			equal(t, "due", nil, offered(s))
 		}
 		unchanged(t, s, source, feeds)
 	}},
@@ -216,7 +215,7 @@ var sourceChangeCases = []testCase{
 			{"feeds in another order", func(c *feedmill.SourceChange) { c.Feeds[0], c.Feeds[1] = c.Feeds[1], c.Feeds[0] }, nil},
 			{"a last refresh that is not written", func(c *feedmill.SourceChange) { c.Feeds[0].LastRefresh = &feedmill.Refresh{ID: "rf_1"} }, nil},
 		} {
-			_, err := s.ChangeSource(ctx, source.Workspace, source.ID, func(change *feedmill.SourceChange) error {
+			err := s.ChangeSource(ctx, source.Workspace, source.ID, func(change *feedmill.SourceChange) error {
 				change.Source.Host = "new"
 				for i := range change.Feeds {
 					brings(change, &change.Feeds[i])
@@ -224,7 +223,7 @@ var sourceChangeCases = []testCase{
 				change.Events = []feedmill.Event{told(change.Feeds[0], "refreshed")}
 				c.spoil(change)
 				return nil
-			}, maxAttempts)
+			})
 			if err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("%s: error is %v, want %v", c.name, err, c.want)
 			}
@@ -266,7 +265,7 @@ var sourceChangeCases = []testCase{
 			must(t, err)
 		}
 		for _, f := range feeds {
-			_, err := s.DeleteFeed(ctx, source.Workspace, f.ID, now(), nil, maxAttempts)
+			err := s.DeleteFeed(ctx, source.Workspace, f.ID, now(), nil)
 			must(t, err)
 		}
 		files, _, err := s.ForgetRefreshes(ctx, later, 10)

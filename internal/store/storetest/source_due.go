@@ -110,7 +110,7 @@ var dueSourceCases = []testCase{
 	{name: "one without feeds is not due", run: func(t *testing.T, open func(*testing.T) Store) {
 		s := open(t)
 		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 1)
-		_, err := s.DeleteFeed(t.Context(), source.Workspace, feeds[0].ID, now(), nil, maxAttempts)
+		err := s.DeleteFeed(t.Context(), source.Workspace, feeds[0].ID, now(), nil)
 		must(t, err)
 		areDue(t, s, now(), 1, 10)
 	}},

@@ -86,8 +86,9 @@ type Store interface {
 	// feedmill.ErrConflict. One of type rest without a Source is one more feed
 	// of a source that is there; where it is not, that is feedmill.ErrNotFound.
 	// The files of the version are on disk before. The deliveries of the
-	// events are returned, as Accept returns them.
-	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
+	// events are offered, as Accept returns them. All this is so for the changes of
+	// feeds and sources below.
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, response *feedmill.IdempotentResponse) error
 	// Feed finds one, with its last refresh.
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	// Feeds lists feeds, newest first.
@@ -105,7 +106,7 @@ type Store interface {
 	// was. Where the transaction is tried again change is called again, and
 	// the last time counts; it must not call the store. All this is so for
 	// SwitchVersion and RecordRefresh too.
-	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change FeedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change FeedChange) (feedmill.Feed, error)
 	// SwitchVersion makes v the current version of its feed where the version
 	// before it, by its number, is the current one; where it is not, because
 	// of another switch, that is feedmill.ErrConflict and nothing is written.
@@ -113,18 +114,18 @@ type Store interface {
 	// feedmill.Feed.Switch leaves it. The files of v are on disk before. Refreshes of
 	// the feeds that are built from it are requested in the same transaction, as
 	// feedmill.SourceChange.Follow does; ChangeSource does so, too.
-	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change FeedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change FeedChange) (feedmill.Feed, error)
 	// RecordRefresh writes a refresh that made no version: one that failed,
 	// that found nothing new, or that begins. It becomes the last one of its
 	// feed; one with the same id is written over. change gets the feed as
 	// feedmill.Feed.Record leaves it.
-	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change FeedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change FeedChange) (feedmill.Feed, error)
 	// DeleteFeed deletes a feed, and with it its versions and refreshes from
 	// sight, and accepts the events of that. The versions' files may go
 	// feedmill.KeepDeletedFor after at. The source goes with the last feed of
 	// it, and with it the lease of a run that is under way. Feeds that are built from it
 	// are requested as by a new version.
-	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
+	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event) error
 
 	// FeedParents lists the feeds that a feed is built from, also those that were deleted,
 	// and FeedChildren the feeds that are built from a feed, newest first.
@@ -223,7 +224,7 @@ type Store interface {
 	// everything as it was. Where the transaction is tried again change is
 	// called again, with what it finds then, and the last time counts; it must
 	// not call the store.
-	ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
+	ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error) error
 	// DueSources are up to limit sources, in any workspace, that are due at now
 	// and that no run has then, in the order in which they became due; at most
 	// each of those of one workspace that ask the same host.
@@ -287,8 +288,8 @@ type Store interface {
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 
 	// Accept writes events and, for each, a delivery to every subscription
-	// that matches: pending and due at once with the given number of
-	// attempts, or that of the subscription's own schedule, or discarded where the subscription is disabled. An event
+	// that matches: pending and due at once with the number of attempts
+	// that the store was opened with, or that of the subscription's own schedule, or discarded where the subscription is disabled. An event
 	// whose DedupeKey is known, from before or from earlier in the same call,
 	// is a duplicate and written nowhere. respond, where not nil, makes the
 	// response to keep, in the transaction; where that is tried again it is
@@ -301,7 +302,7 @@ type Store interface {
 	// the subscriptions that there were at acceptance. An event that an ordered
 	// subscription hears of is promised, too, while one before it of the same
 	// resource is.
-	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	Accept(ctx context.Context, events []feedmill.Event, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
 	FanOuts
 	// Events lists events, newest first, with their payloads.
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
@@ -361,7 +362,7 @@ type Store interface {
 	// settings say; it discards open deliveries as ChangeSubscription does. Warn has effect,
 	// with its Notice, only where WarnedAt is zero. Succeeded clears WarnedAt, FailingSince
 	// and Failures; Failed sets FailingSince where it is zero, and counts.
-	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
+	Settle(ctx context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error)
 	// DiscardOpen discards up to limit open deliveries of a subscription that is
 	// disabled or deleted, and reports how many. Of any other it discards none.
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
@@ -399,7 +400,7 @@ type Store interface {
 	// has come, and if not, when there will be; zero where all are finished. Of
 	// a replay of missing events no event gets a second delivery. One whose
 	// subscription is deleted or disabled is cancelled.
-	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error)
+	StepReplay(ctx context.Context, now time.Time, limit int) (worked bool, next time.Time, err error)
 
 	// LeaseSlots renews the slots that a replica holds, for ttl, takes others
 	// up to its fair share of the replicas that are alive, and returns all of

@@ -89,7 +89,7 @@ var traceCases = []testCase{
 	{name: "it is out of sight with its feed", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		_, f, _ := traced(t, s, 3)
-		_, err := s.DeleteFeed(ctx, f.Workspace, f.ID, now(), nil, maxAttempts)
+		err := s.DeleteFeed(ctx, f.Workspace, f.ID, now(), nil)
 		must(t, err)
 		_, err = s.RefreshTrace(ctx, f.Workspace, f.ID, f.LastRefresh.ID)
 		want(t, err, feedmill.ErrNotFound)
