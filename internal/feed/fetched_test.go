@@ -124,7 +124,7 @@ func newFetching(t *testing.T) (*stock, *docSource) {
 	s, source := newStock(t), &docSource{docs: make(map[string][]string)}
 	s.Fetcher = NewFetcher(s.Mill, map[feedmill.FeedType]Source{feedmill.FeedREST: source})
 	engine := refresh.New(refresh.Options{
-		Store: s.db, Runner: s.Fetcher, Holder: "test", Events: Events(publish.SourceEvents).OfNews, Offer: idle{}.Offer, MaxAttempts: 3, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Store: s.db, Runner: s.Fetcher, Holder: "test", Events: Events(publish.SourceEvents).OfNews, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	s.Engine = engine
 	ctx, stop := context.WithCancel(t.Context())
