@@ -39,7 +39,7 @@ func laidOut(random *rand.Rand) (lines []string, rows map[int]string, header int
 		rows[len(lines)] = row
 		switch random.IntN(12) {
 		case 0:
-			if blanks++; blanks < 4 { // few blank lines of a chunk are checked for another table behind them
+			if blanks++; blanks < 12 { // a warning lists 20 lines
 				add("")
 			}
 		case 1:

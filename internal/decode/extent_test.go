@@ -145,6 +145,17 @@ func TestSecondTables(t *testing.T) {
 			t.Errorf("%s is %q %q, want %q %q", test.name, got, warnings, test.want, test.warnings)
 		}
 	}
+	// Of the blank lines outside of quotes 100 are checked.
+	const second = "\nname,qty,price\nx,1,2\n"
+	for text, found := range map[string]bool{
+		"a,b\n1,2\n" + strings.Repeat("\n3,4\n", 99) + second:         true,
+		"a,b\n1,2\n" + strings.Repeat("\n3,4\n", 100) + second:        false,
+		"a,b\n1,2\n" + strings.Repeat("3,\"x\n\ny\"\n", 150) + second: true,
+	} {
+		if _, warnings := readAll(t, "csv", text, Options{Rules: 2}); strings.Contains(strings.Join(warnings, ","), "second-table") != found {
+			t.Errorf("%d bytes have the warnings %q; a second table is to be found: %v", len(text), warnings, found)
+		}
+	}
 }
 
 // TestAssumedHeaders has headers that the data proves, and others.

@@ -12,9 +12,7 @@ import (
 )
 
 const (
-	// maxBreaks is how many blank lines are checked for a table behind them, and
-	// secondBytes how much of what follows one is.
-	maxBreaks   = 100
+	// secondBytes is how much of what follows a blank line is checked for another table.
 	secondBytes = 16 << 10
 	// maxSkippedLines is how many lines can stand before a table that is chosen.
 	maxSkippedLines = 8 << 20
@@ -85,24 +83,24 @@ func (c *Table) chooseTable(ctx context.Context, spool *input.Spool) (*Table, er
 // secondTable finds the next table behind a byte of one with some names: where it begins, or
 // -1, at which line, and its header.
 func (c *Table) secondTable(begin int64, names []string) (at, line int64, header layout.Row, err error) {
-	checked := 0
 	breaks, err := c.breaks()
 	if err != nil {
 		return -1, 0, header, err
 	}
+	quotes, checked := quoteCount{table: c}, 0
 	for _, at := range breaks {
 		if at <= begin || at >= c.end {
 			continue
 		}
-		if checked++; checked > maxBreaks {
-			break
-		}
-		inside, err := c.inQuotes(at)
+		inside, err := quotes.inside(at)
 		if err != nil {
 			return -1, 0, header, err
 		}
 		if inside {
 			continue
+		}
+		if checked++; checked > input.MaxBreaks {
+			break
 		}
 		head := make([]byte, min(c.end-at, secondBytes))
 		if err := input.ReadFull(c.text, head, at); err != nil {
@@ -155,28 +153,37 @@ func (c *Table) breaks() ([]int64, error) {
 	return breaks, nil
 }
 
-// inQuotes reports whether a byte of the table is in a quoted field.
-func (c *Table) inQuotes(at int64) (bool, error) {
+// quoteCount counts the quotes of a table up to places that are given in order.
+type quoteCount struct {
+	table *Table
+	at    int64 // the last place, 0 at first
+	count int
+}
+
+// inside reports whether a place is in a quoted field.
+func (q *quoteCount) inside(at int64) (bool, error) {
+	c := q.table
 	if c.Dialect.Quote != '"' {
 		return false, nil
 	}
 	chunk := c.text.Survey.Chunk
-	count := func(from, to int64) (int, error) {
-		part := make([]byte, to-from)
-		err := input.ReadFull(c.text, part, from)
-		return bytes.Count(part, []byte{'"'}), err
+	q.at = max(q.at, c.begin)
+	for q.at < at {
+		// Whole chunks are counted already.
+		next := min((q.at/chunk+1)*chunk, at)
+		if q.at%chunk == 0 && next%chunk == 0 {
+			q.count += int(c.text.Survey.Quotes[q.at/chunk])
+			q.at = next
+			continue
+		}
+		part := make([]byte, next-q.at)
+		if err := input.ReadFull(c.text, part, q.at); err != nil {
+			return false, err
+		}
+		q.count += bytes.Count(part, []byte{'"'})
+		q.at = next
 	}
-	// Whole chunks are counted already: of the others the part before the table is taken away.
-	before, err := count(c.begin/chunk*chunk, c.begin)
-	if err != nil {
-		return false, err
-	}
-	rest, err := count(at/chunk*chunk, at)
-	quotes := rest - before
-	for _, n := range c.text.Survey.Quotes[c.begin/chunk : at/chunk] {
-		quotes += int(n)
-	}
-	return quotes%2 != 0, err
+	return q.count%2 != 0, nil
 }
 
 // openSecond opens a table that begins at a byte. Its text is that from there on, behind as

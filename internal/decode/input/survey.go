@@ -32,15 +32,15 @@ type Survey struct {
 	Characters, Bad int64
 	// Escape is the first double quote behind a backslash, or -1.
 	Escape int64
-	// breaks are where lines begin that follow an empty line, the first few of each chunk.
+	// breaks are where lines begin that follow an empty line, the first of each chunk.
 	breaks []int64
 }
 
-// chunkBreaks is how many empty lines of a chunk are remembered.
-const chunkBreaks = 8
+// MaxBreaks is how many empty lines of a chunk are remembered inside of quotes and as many outside.
+const MaxBreaks = 100
 
-// Breaks are where lines begin that follow an empty line, in order: the first few of each
-// chunk.
+// Breaks are where lines begin that follow an empty line, in order: the first of each chunk. Some
+// may be in quotes.
 func (s *Survey) Breaks() []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,8 @@ func (s *Survey) findBreaks(base int64, before, chunk []byte) {
 		whole = before[:n:n] // both are in the same buffer
 	}
 	base += int64(len(chunk) - len(whole))
-	for at, found := 0, 0; found < chunkBreaks; {
+	found := [2]int{} // behind an even and an odd number of quotes
+	for at, last, odd := 0, 0, 0; ; {
 		newline := bytes.IndexByte(whole[at:], '\n')
 		if newline < 0 {
 			return
@@ -65,12 +66,15 @@ func (s *Survey) findBreaks(base int64, before, chunk []byte) {
 		for from < len(whole) && (whole[from] == '\n' || whole[from] == '\r' && from+1 < len(whole) && whole[from+1] == '\n') {
 			from++
 		}
-		if from > at {
+		if from == at {
+			continue
+		}
+		odd = (odd + bytes.Count(whole[last:from], []byte{'"'})) % 2
+		at, last = from, from
+		if found[odd]++; found[odd] <= MaxBreaks {
 			s.mu.Lock()
 			s.breaks = append(s.breaks, base+int64(from))
 			s.mu.Unlock()
-			found++
-			at = from
 		}
 	}
 }
