@@ -96,6 +96,7 @@ const (
 	WarnCell           = "error-cell"         // a spreadsheet's error value, which is null
 	WarnNumberFormat   = "unreadable-format"  // the number formats of cells cannot be read
 	WarnHidden         = "hidden-sheet"       // the sheet that was asked for is hidden
+	WarnCutTexts       = "cut-texts"          // texts that did not fit into the cells of a workbook that Feedmill wrote
 	WarnHiddenRows     = "hidden-rows"        // rows of the sheet are hidden, and are read all the same
 	WarnPreviewCut     = "preview-cut"        // a preview shows fewer rows, because they are large
 	WarnWidened        = "widened-column"     // a later version has values that the old type cannot hold

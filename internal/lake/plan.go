@@ -62,9 +62,10 @@ func planTree(v *Version, folder string, what *statement, format wire.Format, af
 			request.Then = append(request.Then, sql)
 		}
 	}
+	request.Nullable = true
 	for i, o := range tree.Outputs {
 		request.Names = append(request.Names, o.Name)
-		request.Nullable = request.Nullable || o.Aggregate != "" || o.Column.Nullable
+		request.Nullable = request.Nullable && (o.Aggregate != "" || o.Column.Nullable)
 		if unit := unitOf(o); unit != "" {
 			request.Units = append(request.Units, make([]string, i+1-len(request.Units))...)
 			request.Units[i] = unit

@@ -110,7 +110,7 @@ func (c *Table) settle(r *firstReading) error {
 	if err := c.findEscape(); err != nil {
 		return err
 	}
-	if c.options.Extent.Table > 0 {
+	if c.options.Extent.Table > 0 && !c.exported {
 		if second, _, _, err := c.secondTable(c.begin, c.names); err != nil || second >= 0 {
 			return errors.Join(input.ErrArriving, err)
 		}

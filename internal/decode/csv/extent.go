@@ -74,7 +74,7 @@ func (c *Table) keepBlankEnd(found *trial, place *layout.Table, first int) error
 // trimFooter leaves out what stands behind the table: rows of nothing but
 // delimiters, and notes.
 func (c *Table) trimFooter() error {
-	if c.columns < 2 {
+	if c.columns < 2 || c.exported || c.options.Extent.Footer == layout.KeepFooter && c.options.Rules > feedmill.RulesFirst {
 		return nil
 	}
 	if err := c.trimPadding(); err != nil {

@@ -17,6 +17,9 @@ func (t *trial) find(header int64, rules feedmill.Rules) (found layout.Table, fi
 	if first = t.begin(); first == len(t.records) {
 		return found, first, nil
 	}
+	if header == 0 && first == 0 && t.isExport(rules) {
+		header = 1
+	}
 	found, err = layout.Find(t.rows(first), header, rules)
 	return found, first, err
 }

@@ -39,6 +39,8 @@ type Table struct {
 	// assumed says that nothing proves the header, and textFirst that the first column has
 	// text in the first rows.
 	assumed, textFirst bool
+	// exported says that Feedmill wrote the text, so that all lines below the first are rows.
+	exported bool
 	// header is the lines of the header, which may stand again in the data.
 	header   [][]byte
 	warnings []feedmill.Warning
@@ -158,7 +160,7 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	} else if err := c.nameColumns(found, place, first); err != nil {
 		return nil, err
 	}
-	if place != nil && options.Extent.Table > 0 && c.columns > 1 {
+	if place != nil && options.Extent.Table > 0 && c.columns > 1 && !(c.exported && options.Extent.Table == 1) {
 		other, err := c.chooseTable(ctx, spool)
 		if err != nil {
 			return nil, err
@@ -248,9 +250,10 @@ func (c *Table) nameColumns(found *trial, place *layout.Table, first int) error 
 	if c.columns > input.MaxColumns {
 		return input.Refuse("too-many-columns", "the first record has %d fields; at most %d are read", c.columns, input.MaxColumns)
 	}
+	c.exported = c.options.Header == 0 && c.options.tablesBefore == 0 && found.isExport(c.options.Rules)
 	for _, row := range place.Header {
 		c.headerLine = found.lineOf(first + row)
-		if line := found.line(first + row); c.columns > 1 && len(bytes.TrimSpace(line)) > 0 {
+		if line := found.line(first + row); c.columns > 1 && !c.exported && len(bytes.TrimSpace(line)) > 0 {
 			c.header = append(c.header, c.headerLines(found, first+row)...)
 		}
 	}

@@ -86,6 +86,9 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 			Detail: "The number formats of these cells cannot be read, so the cells are plain numbers; dates among them are counted in days. Save the workbook as xlsx to keep the formats.",
 		})
 	}
+	if isExport(b, o) {
+		t.warnings = append(t.warnings, cutTexts(sheets)...)
+	}
 	if sheets[chosen].Hidden {
 		t.warnings = append(t.warnings, feedmill.Warning{
 			Code: feedmill.WarnHidden, Count: 1, Detail: fmt.Sprintf("the sheet %d, %s, is hidden", chosen+1, sheets[chosen].Name),
@@ -98,7 +101,11 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 func readTable(ctx context.Context, b book, sheet int, within area, hidden *merged, size int64, o Options) (*Table, []area, error) {
 	t := &Table{spool: input.NewSpool(o.Temp)}
 	w := &tableWriter{table: t, within: within, page: o.Page, header: o.Header, size: size, extent: o.Extent, rules: o.Rules, tables: tables{number: 1}}
+	w.exported = isExport(b, o)
 	areas, err := b.read(ctx, sheet, hidden, w.row)
+	if err == nil && w.exported && o.Sheet == 0 {
+		err = w.readFurther(ctx, b, hidden)
+	}
 	if err == nil {
 		err = w.end()
 	}

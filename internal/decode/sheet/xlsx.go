@@ -17,7 +17,9 @@ type xlsxBook struct {
 	list  []feedmill.Sheet
 	paths []string
 	ranges
-	from1904 bool
+	// application is the program that saved the workbook, as far as it says so.
+	application string
+	from1904    bool
 	// formats are the number formats of the cell formats.
 	formats []numberFormat
 	strings *stringTable
@@ -108,6 +110,8 @@ func (b *xlsxBook) readWorkbook(ctx context.Context, part string, others map[str
 	err := b.parts.read(ctx, part, maxSmall, func(r *xml.Reader) error {
 		return elements(r, func(local string) error {
 			switch local {
+			case "fileVersion":
+				b.application = string(attribute(r, "appName"))
 			case "workbookPr":
 				// An extension of the workbook may have an element of this name, too.
 				b.from1904 = b.from1904 || isTrue(attribute(r, "date1904"))

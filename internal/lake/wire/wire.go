@@ -112,7 +112,7 @@ type Request struct {
 	// columns it has beyond them is not answered: they are the keys of a row.
 	Names  []string `json:"names"`
 	Format Format   `json:"format"`
-	// Nullable says that the first columns may have nulls.
+	// Nullable says that each of the first columns may have nulls, so that a row may have nothing else.
 	Nullable bool `json:"nullable,omitempty"`
 	// Units are what a workbook shows with the numbers of the columns, in their order: [Percent], a currency, or
 	// nothing. It is empty where none has any.

@@ -12,8 +12,13 @@ import (
 type csvRows struct {
 	names   []string
 	columns []*column
-	// nullable says that there may be nulls.
+	// nullable says that there may be rows of nothing but nulls. The quotes of a header that is
+	// in quotes tell that such rows are no padding.
 	nullable bool
+	// held are the first rows while it is open whether the header is in quotes, which it is only
+	// where one of them has nothing but nulls or many rows follow.
+	open bool
+	held []byte
 	// excel has a spreadsheet show what is there: it knows the encoding by a
 	// mark at the beginning, and takes no text for a formula, which could send
 	// the sheet to somebody.
@@ -60,20 +65,66 @@ func (w *csvRows) begin(dst []byte) []byte {
 	if len(w.names) == 0 {
 		return dst
 	}
-	if len(w.names) == 1 && w.nullable {
-		// The quotes tell that blank lines are rows without a value, those at the end too.
-		return append(w.quoted(dst, []byte(w.names[0])), '\r', '\n')
+	if w.open = w.nullable && len(w.names) > 1; w.open {
+		return dst
 	}
+	return w.header(dst, w.nullable)
+}
+
+// header writes the names of the columns.
+func (w *csvRows) header(dst []byte, quotes bool) []byte {
 	for i, name := range w.names {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = w.field(dst, []byte(name))
+		if quotes {
+			dst = w.quoted(dst, []byte(name))
+		} else {
+			dst = w.field(dst, []byte(name))
+		}
 	}
 	return append(dst, '\r', '\n')
 }
 
 func (w *csvRows) append(dst []byte, n int) ([]byte, error) {
+	if !w.open {
+		return w.appendRows(dst, n)
+	}
+	size := len(w.held) + n*len(w.columns)*maxValue
+	for _, c := range w.columns {
+		if c.kind == kindText {
+			size += c.textBytes(0, n)
+		}
+	}
+	if size > longText || w.hasNullRow(n) {
+		return w.appendRows(w.decide(dst, true), n)
+	}
+	var err error
+	w.held, err = w.appendRows(w.held, n)
+	return dst, err
+}
+
+// maxValue is about how many bytes a value takes that is not text.
+const maxValue = 40
+
+// decide writes the header and the rows that were held.
+func (w *csvRows) decide(dst []byte, quotes bool) []byte {
+	dst = append(w.header(dst, quotes), w.held...)
+	w.open, w.held = false, nil
+	return dst
+}
+
+// hasNullRow reports whether one of the first rows of the chunk has nothing but nulls.
+func (w *csvRows) hasNullRow(n int) bool {
+	for i := range n {
+		if !slices.ContainsFunc(w.columns, func(c *column) bool { return !c.null(i) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *csvRows) appendRows(dst []byte, n int) ([]byte, error) {
 	for i := range n {
 		for k, c := range w.columns {
 			if k > 0 {
@@ -95,7 +146,7 @@ func (w *csvRows) append(dst []byte, n int) ([]byte, error) {
 			}
 		}
 		dst = append(dst, '\r', '\n')
-		if len(dst) >= longText {
+		if len(dst) >= longText && !w.open {
 			var err error
 			if dst, err = w.out.spill(dst); err != nil {
 				return dst, err
@@ -127,7 +178,12 @@ func (w *csvRows) longField(dst, text []byte) ([]byte, error) {
 	return dst, err
 }
 
-func (w *csvRows) end(dst []byte) ([]byte, error) { return dst, nil }
+func (w *csvRows) end(dst []byte) ([]byte, error) {
+	if w.open {
+		dst = w.decide(dst, false)
+	}
+	return dst, nil
+}
 
 // quoted says which bytes put a field into quotes.
 var quoted = [256]bool{',': true, '"': true, '\r': true, '\n': true}

@@ -62,6 +62,38 @@ const goldenCSV = `"te""xt",integer,decimal,wide,number,boolean,date,timestamp,j
 " x ",9223372036854775807,1.000,-1.00000000000000000000,-1.5e-7,false,1970-01-01,1970-01-01T00:00:00Z,"""é"""
 `
 
+// TestQuotedHeaderOfCSV has tables whose rows may have nothing but nulls. The header is in quotes
+// where there is such a row, or may be one behind the first megabyte.
+func TestQuotedHeaderOfCSV(t *testing.T) {
+	r, store := reader(t)
+	columns := []feedmill.Column{{Name: "a", Type: columnar.TypeText, Nullable: true}, {Name: "b", Type: columnar.TypeInteger, Nullable: true}}
+	some, other, none := []cell{"x", nil}, []cell{nil, big.NewRat(5, 1)}, []cell{nil, nil}
+	many := func(n int, row []cell) (rows [][]cell) {
+		for range n {
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	for name, test := range map[string]struct {
+		rows   [][]cell
+		header string
+	}{
+		"no row of nulls":              {[][]cell{some, other}, "a,b\r\n"},
+		"no row":                       {nil, "a,b\r\n"},
+		"a row of nulls at the end":    {[][]cell{some, none}, "\"a\",\"b\"\r\n"},
+		"a row of nulls in the middle": {[][]cell{none, some}, "\"a\",\"b\"\r\n"},
+		"a row of nulls far behind":    {append(many(5000, some), none), "\"a\",\"b\"\r\n"},
+		"several chunks":               {many(5000, some), "a,b\r\n"},
+		"large rows":                   {many(3, []cell{strings.Repeat("x", 1<<19), nil}), "\"a\",\"b\"\r\n"},
+	} {
+		v := (&table{columns: columns, rows: test.rows}).write(t, store, strings.ReplaceAll(name, " ", "-")+".parquet")
+		got := read(t, r, v, feedmill.Query{}, wire.FormatCSV)
+		if records, err := csv.NewReader(strings.NewReader(got)).ReadAll(); !strings.HasPrefix(got, test.header) || err != nil || len(records) != len(test.rows)+1 {
+			t.Errorf("%s: %d records, %v: %.200q", name, len(records), err, got)
+		}
+	}
+}
+
 func TestFormats(t *testing.T) {
 	r, store := reader(t)
 	v := golden().write(t, store, "golden.parquet")

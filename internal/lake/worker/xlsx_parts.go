@@ -40,10 +40,11 @@ func sheetHead(columns []sheetColumn, selected bool) []byte {
 	return append(xml, "<sheetData>"...)
 }
 
-// workbook lists the sheets by their names, which need no escaping.
+// workbook lists the sheets by their names, which need no escaping. The name of the application
+// lets an upload of the workbook read every row as it is.
 func workbook(sheets []string) string {
 	var xml strings.Builder
-	xml.WriteString(xmlHead + `<workbook ` + mainNamespace + ` xmlns:r="` + relationTypes + `"><sheets>`)
+	xml.WriteString(xmlHead + `<workbook ` + mainNamespace + ` xmlns:r="` + relationTypes + `"><fileVersion appName="feedmill"/><sheets>`)
 	for i, name := range sheets {
 		fmt.Fprintf(&xml, `<sheet name="%s" sheetId="%d" r:id="rId%d"/>`, name, i+1, i+1)
 	}
