@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -117,14 +118,24 @@ func TestRowsAddUp(t *testing.T) {
 			return out + "</rows>"
 		},
 	}
+	for _, format := range decodetest.Workbooks {
+		write[format+" workbook"] = func(rows [][2]int) string {
+			cells := [][]string{{"k", "v"}}
+			for _, r := range rows {
+				cells = append(cells, []string{strconv.Itoa(r[0]), strconv.Itoa(r[1])})
+			}
+			return string(decodetest.Workbook(t, format, cells))
+		}
+	}
 	for _, format := range []string{"xlsx", "parquet", "arrow"} {
 		write[format] = func(rows [][2]int) string {
 			return s.export(t, s.upload(t, "", "text/csv", separated(rows, ",")).ID, format)
 		}
 	}
 	for range decodetest.LongOr(1, 12) {
-		for format, writes := range write {
+		for name, writes := range write {
 			var feed shownFeed
+			format, _, _ := strings.Cut(name, " ")
 			for load := range 3 {
 				var rows [][2]int
 				for range 2 + random.IntN(12) {
@@ -146,7 +157,7 @@ func TestRowsAddUp(t *testing.T) {
 				}
 				r := runs[0]
 				if r.RowsIn != int64(len(rows)) || r.RowsIn != r.RowsStored+r.RowsRejected+r.RowsSuperseded+r.RowsKnown || r.RowsSuperseded != int64(len(rows)-len(keys)) {
-					t.Errorf("%s, load %d of %v: %+v", format, load, rows, r)
+					t.Errorf("%s, load %d of %v: %+v", name, load, rows, r)
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/decodetest"
 )
@@ -80,6 +81,24 @@ func laidOut(random *rand.Rand) (lines []string, rows map[int]string, header int
 
 var lineRange = regexp.MustCompile(`(?i)lines? (\d+)(?: to (\d+))?`)
 
+// linesOf are the lines that warnings name, each or as a range.
+func linesOf(warnings []feedmill.Warning) map[int]bool {
+	told := make(map[int]bool)
+	for _, w := range warnings {
+		for _, e := range w.Examples {
+			told[int(e.Line)] = true
+		}
+		if m := lineRange.FindStringSubmatch(w.Detail); m != nil && m[2] != "" {
+			from, _ := strconv.Atoi(m[1])
+			to, _ := strconv.Atoi(m[2])
+			for line := from; line <= to; line++ {
+				told[line] = true
+			}
+		}
+	}
+	return told
+}
+
 // TestDroppedLinesLaw is a law: every line of a CSV file is the header, a row, or in a warning with
 // its number.
 func TestDroppedLinesLaw(t *testing.T) {
@@ -110,19 +129,7 @@ func TestDroppedLinesLaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		table.Close()
-		told := make(map[int]bool)
-		for _, w := range warnings {
-			for _, e := range w.Examples {
-				told[int(e.Line)] = true
-			}
-			if m := lineRange.FindStringSubmatch(w.Detail); m != nil && m[2] != "" {
-				from, _ := strconv.Atoi(m[1])
-				to, _ := strconv.Atoi(m[2])
-				for line := from; line <= to; line++ {
-					told[line] = true
-				}
-			}
-		}
+		told := linesOf(warnings)
 		var want []string
 		for i := range lines {
 			line := i + 1

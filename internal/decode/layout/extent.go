@@ -154,10 +154,10 @@ func isSecond(rows []Row, names []string) bool {
 }
 
 // CertainTable reports whether rows, none of which is blank, are certain to be a table: below
-// titles of one cell each stand names, and below those rows that are no wider, with nothing but
-// values in one of the columns. The names can be repeated.
+// titles of one cell each, or of fewer cells than there are names, stand names, and below those rows
+// that are no wider, with nothing but values in one of the columns. The names can be repeated.
 func CertainTable(rows []Row) bool {
-	for len(rows) > 0 && rows[0].filled() == 1 {
+	for len(rows) > 0 && (rows[0].filled() == 1 || len(rows) > 1 && rows[0].filled() < rows[1].filled() && rows[1].filled() == len(rows[1].Cells) && namesOnly(rows[1].Cells)) {
 		rows = rows[1:]
 	}
 	if len(rows) < 3 {

@@ -79,6 +79,9 @@ func (f *finder) judge(i, begin int) verdict {
 		}
 		return isNames
 	}
+	if f.aboveTitles(i) {
+		return isTitle
+	}
 	if lower < len(f.rows) && lower == i+1 && f.names(lower) && f.hasTyped() {
 		switch {
 		case f.isUpper(i, lower):

@@ -27,6 +27,21 @@ func (f *finder) aboveNarrower(i int) bool {
 	return false
 }
 
+// aboveTitles reports whether a row, with others below it that do not name all columns or with
+// blank ones, stands above a row of names for all columns, with values below. Of two rows of names
+// alone the upper one can name groups of columns.
+func (f *finder) aboveTitles(i int) bool {
+	if f.rules <= feedmill.RulesFirst || !f.hasTyped() {
+		return false
+	}
+	header := i + 1
+	for header < len(f.rows) && (f.rows[header].Blank || f.rows[header].filled() < f.width && f.names(header)) {
+		header++
+	}
+	below := f.next(header + 1)
+	return header > i+1 && below < len(f.rows) && f.rows[header].filled() >= f.width && f.names(header) && (!f.names(below) || f.rule(below) || f.units(below))
+}
+
 // certainFrom reports whether a table begins at a row that is certain to be one, in its first
 // rows or with those behind a blank one or two.
 func (f *finder) certainFrom(i int) bool {
