@@ -70,6 +70,14 @@ func (s *skipper) skip(data []byte, size int, i *int) bool {
 		return at < size
 	}
 	for at < size {
+		var ended bool
+		if at, ended = s.blocks(data, size, at); ended {
+			*i = at
+			return true
+		}
+		if at == size {
+			break
+		}
 		if s.quoted {
 			if at = closingQuote(data, size, at); at < size && data[at] == '"' {
 				at++
