@@ -79,7 +79,9 @@ type ConnectionTest struct {
 
 // Connector is a kind of databases that connections are made to.
 type Connector struct {
-	Name     string
+	Name string
+	// Title is its name on pages.
+	Title    string
 	Settings []ConnectorSetting
 }
 
@@ -113,10 +115,10 @@ type ConnectorSetting struct {
 
 // Connectors are those that there are.
 var Connectors = []Connector{
-	{"postgres", append(serverSettings("5432"), tlsSettings("sslmode", "prefer", "verify-full", "disable", "prefer", "require", "verify-ca", "verify-full")...)},
-	{"mysql", append(serverSettings("3306"), tlsSettings("tls", "off", "on", "off", "on", "skipVerify")...)},
-	{"sqlite", []ConnectorSetting{{Name: "path", Required: true, Place: true}, statementTimeout}},
-	{"duckdb", []ConnectorSetting{{Name: "path", Required: true, Place: true}, statementTimeout}},
+	{"postgres", "PostgreSQL", append(serverSettings("5432"), tlsSettings("sslmode", "prefer", "verify-full", "disable", "prefer", "require", "verify-ca", "verify-full")...)},
+	{"mysql", "MySQL or MariaDB", append(serverSettings("3306"), tlsSettings("tls", "off", "on", "off", "on", "skipVerify")...)},
+	{"sqlite", "SQLite file", []ConnectorSetting{{Name: "path", Required: true, Place: true}, statementTimeout}},
+	{"duckdb", "DuckDB file", []ConnectorSetting{{Name: "path", Required: true, Place: true}, statementTimeout}},
 }
 
 var statementTimeout = ConnectorSetting{Name: "statementTimeout", Default: "10m", Duration: true, Least: time.Second, Most: 24 * time.Hour}

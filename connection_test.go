@@ -83,7 +83,7 @@ func TestReadConnection(t *testing.T) {
 }
 
 func TestGrantedSettings(t *testing.T) {
-	c := Connector{"api", []ConnectorSetting{{Name: "refreshToken", Secret: true, Granted: true}}}
+	c := Connector{Name: "api", Settings: []ConnectorSetting{{Name: "refreshToken", Secret: true, Granted: true}}}
 	for text, want := range map[string]int{`{}`: 0, `{"refreshToken":"***"}`: 0, `{"refreshToken":"mine"}`: 1, `{"refreshToken":null}`: 1} {
 		if faults := readObject(t, text, func(o *strictjson.Object) { c.Read(o, ConnectionConfig{"refreshToken": "kept"}) }); len(faults) != want {
 			t.Errorf("%s: faults at %q, want %d", text, faults, want)

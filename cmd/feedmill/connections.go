@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,14 +60,28 @@ func onConnection(cmd *cobra.Command, do func(ctx context.Context, c *client.Cli
 
 const configHelp = "setting as NAME=VALUE, or NAME=@FILE to read it from a file, so that a password is not on the command line (repeatable)"
 
+// connectorHelp lists the settings of each connector, at most six a line.
+func connectorHelp() string {
+	var help strings.Builder
+	for _, c := range feedmill.Connectors {
+		var names []string
+		for _, s := range c.Settings {
+			names = append(names, s.Name)
+		}
+		title := c.Name
+		for part := range slices.Chunk(names, 6) {
+			fmt.Fprintf(&help, "  %-10s%s\n", title, strings.Join(part, " "))
+			title = ""
+		}
+	}
+	return help.String()
+}
+
 func newConnectionsCreate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create SERVICE CONNECTOR", Short: "Create a database connection and test it",
-		Long: `Connects a database. Queries refer to it by SERVICE.
-
-The connectors postgres and mysql have the settings host, port, database, user,
-password, sslmode or tls, caCert, clientCert, clientKey and maxSessions. sqlite and
-duckdb have the setting path: a file in a folder that the operator allows.
+		Long: "Connects a database. Queries refer to it by SERVICE. The connectors and their settings:\n\n" + connectorHelp() + `
+path is a file in a folder that the operator allows.
 The connection is saved even if the test fails.`,
 		Args: needArgs("specify a service name and a connector", 2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

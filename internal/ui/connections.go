@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,27 +37,36 @@ func showConnections(v *visit) (err error) {
 type connectionForm struct {
 	ID, ServiceName, Connector string
 	Config                     map[string]string
-	Connectors                 []connectorChoice
+	Connectors                 []feedmill.Connector
 	Faults                     map[string]string
 	Warnings                   []feedmill.Warning
 	Test                       *client.ConnectionTest
 }
 
-type connectorChoice struct{ Name, Words string }
+// With lists the connectors that have a setting, for the switch that shows its field.
+func (f *connectionForm) With(setting string) string {
+	var names []string
+	for _, c := range f.Connectors {
+		if slices.ContainsFunc(c.Settings, func(s feedmill.ConnectorSetting) bool { return s.Name == setting }) {
+			names = append(names, c.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
 
-// connectors are those that a form has fields for.
-var connectors = []connectorChoice{{"postgres", "PostgreSQL"}, {"mysql", "MySQL or MariaDB"}, {"sqlite", "SQLite file"}, {"duckdb", "DuckDB file"}}
-
-// connectionSettings are the settings of each connector, with the name of their field.
-var connectionSettings = map[string][]string{
-	"postgres": {"host", "port", "database", "user", "password", "sslmode", "caCert", "clientCert", "clientKey"},
-	"mysql":    {"host", "port", "database", "user", "password", "tls", "caCert", "clientCert", "clientKey"},
-	"sqlite":   {"path"},
-	"duckdb":   {"path"},
+// connectionSettings are the settings of a connector that the form has fields for.
+func connectionSettings(connector string) (fields []feedmill.ConnectorSetting) {
+	c, _ := feedmill.FindConnector(connector)
+	for _, s := range c.Settings {
+		if slices.Contains(connectionFields, "config/"+s.Name) {
+			fields = append(fields, s)
+		}
+	}
+	return fields
 }
 
 func (f *connectionForm) show(v *visit, status int) error {
-	f.Connectors = connectors
+	f.Connectors = feedmill.Connectors
 	title := "New connection"
 	if f.ID != "" {
 		title = f.ServiceName
@@ -77,9 +87,9 @@ func connectionOf(v *visit) (*connectionForm, error) {
 	f := &connectionForm{ID: c.ID, ServiceName: c.ServiceName, Connector: c.Connector, Config: make(map[string]string), Warnings: c.Warnings}
 	var config map[string]any
 	_ = json.Unmarshal(c.Config, &config)
-	for name, value := range config {
-		if value != nil && !isSecretSetting(name) {
-			f.Config[name] = fmt.Sprint(value)
+	for _, s := range connectionSettings(c.Connector) {
+		if value := config[s.Name]; value != nil && !s.Secret {
+			f.Config[s.Name] = fmt.Sprint(value)
 		}
 	}
 	return f, nil
@@ -97,27 +107,24 @@ func showConnection(v *visit) error {
 func readConnection(v *visit, connector string) (*connectionForm, map[string]any) {
 	f := &connectionForm{ServiceName: strings.TrimSpace(v.r.PostFormValue("serviceName")), Connector: connector, Config: make(map[string]string)}
 	config := make(map[string]any)
-	for _, name := range connectionSettings[connector] {
-		value := strings.TrimSpace(v.r.PostFormValue(name))
-		if name == "password" {
-			value = v.r.PostFormValue(name)
+	for _, s := range connectionSettings(connector) {
+		value := v.r.PostFormValue(s.Name)
+		if !s.Secret || s.PEM {
+			value = strings.TrimSpace(value)
 		}
-		if !isSecretSetting(name) {
-			f.Config[name] = value
+		if !s.Secret {
+			f.Config[s.Name] = value
 		}
 		if value == "" {
 			continue
 		}
-		config[name] = value
-		if n, err := strconv.Atoi(value); err == nil && name == "port" {
-			config[name] = n
+		config[s.Name] = value
+		if n, err := strconv.Atoi(value); err == nil && s.Integer {
+			config[s.Name] = n
 		}
 	}
 	return f, config
 }
-
-// isSecretSetting reports whether a setting is sealed, so that the form never shows it.
-func isSecretSetting(name string) bool { return name == "password" || name == "clientKey" }
 
 // connectionFields are the parts of a connection that the form has fields for.
 var connectionFields = []string{
@@ -141,9 +148,9 @@ func changeConnection(v *visit) error {
 	}
 	f, config := readConnection(v, old.Connector)
 	f.ID = old.ID
-	for _, name := range connectionSettings[old.Connector] { // what was emptied is taken away
-		if _, ok := config[name]; !ok && old.Config[name] != "" {
-			config[name] = nil
+	for _, s := range connectionSettings(old.Connector) { // what was emptied is taken away
+		if _, ok := config[s.Name]; !ok && old.Config[s.Name] != "" {
+			config[s.Name] = nil
 		}
 	}
 	if removed, ok := config["clientCert"]; ok && removed == nil {
