@@ -13,19 +13,19 @@ TEXT ·fieldEndsAVX2(SB), NOSPLIT, $0-64
 	MOVQ         windows+8(FP), CX
 	MOVL         base+16(FP), DX
 	MOVBLZX      delimiter+20(FP), AX
-	MOVQ         AX, X0
+	VMOVQ        AX, X0
 	VPBROADCASTB X0, Y0
 	MOVBLZX      newline+21(FP), AX
-	MOVQ         AX, X1
+	VMOVQ        AX, X1
 	VPBROADCASTB X1, Y1
 	MOVBLZX      quote+22(FP), AX
-	MOVQ         AX, X2
+	VMOVQ        AX, X2
 	VPBROADCASTB X2, Y2
 	MOVQ         ends+24(FP), DI
 	MOVQ         DI, R8
 	MOVQ         inside+32(FP), R9
 	MOVQ         quoted+40(FP), AX
-	MOVQ         AX, X3
+	VMOVQ        AX, X3
 
 window:
 	VMOVDQU   (SI), Y4
