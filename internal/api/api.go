@@ -27,72 +27,49 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// Store is what the API needs of the store.
-type Store interface {
-	Ping(context.Context) error
-	Place(context.Context) (feedmill.StorePlace, error)
+// Store is what the API needs of the store, by resource.
+type Store struct {
+	HealthStore
+	WorkspaceStore
+	KeyStore
+	ProcessStore
+	ResponseStore
+	AuditStore
+	ConnectionStore
+	FeedStore
+	LinkStore
+	SubscriptionStore
+	EventStore
+	DeliveryStore
+	ReplayStore
+}
 
-	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.IdempotentResponse) error
-	WorkspaceByID(context.Context, feedmill.ID) (feedmill.Workspace, error)
-	Workspaces(context.Context, feedmill.Page) ([]feedmill.Workspace, error)
+// WholeStore has all resources. Only those who put the service together need it.
+type WholeStore interface {
+	HealthStore
+	WorkspaceStore
+	KeyStore
+	ProcessStore
+	ResponseStore
+	AuditStore
+	ConnectionStore
+	FeedStore
+	LinkStore
+	SubscriptionStore
+	EventStore
+	DeliveryStore
+	ReplayStore
+}
 
-	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
-	Keys(context.Context, feedmill.KeyQuery) ([]feedmill.Key, error)
-	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+// NewStore returns the parts of a whole store.
+func NewStore(s WholeStore) Store { return Store{s, s, s, s, s, s, s, s, s, s, s, s, s} }
 
-	ReportProcess(ctx context.Context, report feedmill.ProcessReport, point *feedmill.ProcessReport) error
-	ForgetProcess(ctx context.Context, process string) error
-	Processes(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
-	ProcessPoints(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
-
-	KeepResponse(context.Context, feedmill.IdempotentResponse) error
-	KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error)
-
-	Audit(ctx context.Context, workspace feedmill.ID, q feedmill.AuditQuery) ([]feedmill.AuditEntry, error)
-
-	Connection(ctx context.Context, workspace, id feedmill.ID) (feedmill.Connection, error)
-	Connections(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Connection, error)
-
-	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
-	SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmill.FeedSearch) (feedmill.FeedsFound, error)
-	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
-	FeedVersions(ctx context.Context, workspace, feed feedmill.ID, at time.Time, before int64, limit int) ([]feedmill.FeedVersion, error)
-	PinVersion(ctx context.Context, workspace, feed feedmill.ID, number int64, pinned bool, at time.Time) (feedmill.FeedVersion, error)
-	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
-	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
-	RefreshTrace(ctx context.Context, workspace, feed, refresh feedmill.ID) ([]feedmill.TracedRequest, error)
-	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
-	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
-	SubscriptionStandings(ctx context.Context, workspace feedmill.ID, limit int) ([]feedmill.SubscriptionStanding, error)
-	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
-
-	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
-	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
-	Settle(ctx context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error)
-
-	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
-	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
-	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
-	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
-
-	CreateLink(ctx context.Context, l feedmill.Link, response *feedmill.IdempotentResponse) error
-	Links(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Link, error)
-	LinkByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Link, error)
-	DeleteLink(ctx context.Context, workspace, feed, id feedmill.ID) error
-	CountLink(ctx context.Context, l feedmill.Link, at time.Time) error
-
-	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
-	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
-	LastAttempts(ctx context.Context, deliveries []feedmill.Delivery) (map[feedmill.ID]feedmill.Attempt, error)
-	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
-	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
-	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
-	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
-	Backlogs(ctx context.Context, subscriptions []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error)
-	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
-	CountReplay(ctx context.Context, r feedmill.Replay, limit int) (feedmill.Replay, error)
-	Replay(ctx context.Context, workspace, subscription, id feedmill.ID) (feedmill.Replay, error)
-	CancelReplay(ctx context.Context, workspace, subscription, id feedmill.ID, at time.Time) error
+// AdminStore is what [NewAdmin] needs of the store.
+type AdminStore interface {
+	WorkspaceStore
+	KeyStore
+	AuditStore
+	ResponseStore
 }
 
 // Publisher accepts events.
@@ -251,20 +228,35 @@ type Server struct {
 	stop    sync.Once
 }
 
-// New makes a server.
+// New makes a server of all operations.
 func New(o Options) *Server {
+	s := newServer(o)
+	for _, r := range s.routes() {
+		s.handle(r)
+	}
+	s.open()
+	return s
+}
+
+// NewAdmin makes a server of the operations on workspaces, keys and the audit log. It needs of the options
+// the Auth, the Vault, the Log and the Metrics.
+func NewAdmin(o Options, store AdminStore) *Server {
+	o.Store = Store{WorkspaceStore: store, KeyStore: store, AuditStore: store, ResponseStore: store}
+	s := newServer(o)
+	for _, r := range s.adminRoutes() {
+		s.handle(r)
+	}
+	return s
+}
+
+func newServer(o Options) *Server {
 	if o.RetrySchedule == nil {
 		o.RetrySchedule = feedmill.DefaultRetrySchedule
 	}
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), partLimits: newLimiter(partsPerSecond, partsBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now(), name: rand.Text()}
-	for _, r := range s.routes() {
-		s.handle(r)
-	}
-	s.open()
-	return s
+	return &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), partLimits: newLimiter(partsPerSecond, partsBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now(), name: rand.Text()}
 }
 
 // BeginStop makes GET /readyz return 503, so that load balancers send requests elsewhere.

@@ -1,12 +1,19 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
 )
+
+// ConnectionStore has the connections.
+type ConnectionStore interface {
+	Connection(ctx context.Context, workspace, id feedmill.ID) (feedmill.Connection, error)
+	Connections(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Connection, error)
+}
 
 // connectionView is a connection as clients see it: with *** for its secrets.
 type connectionView struct {

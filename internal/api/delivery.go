@@ -1,10 +1,25 @@
 package api
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// DeliveryStore has the deliveries and their attempts.
+type DeliveryStore interface {
+	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
+	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
+	LastAttempts(ctx context.Context, deliveries []feedmill.Delivery) (map[feedmill.ID]feedmill.Attempt, error)
+	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
+	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
+	Settle(ctx context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error)
+	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
+	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
+	Backlogs(ctx context.Context, subscriptions []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error)
+}
 
 type deliveryView struct {
 	ID           feedmill.ID            `json:"id"`

@@ -16,6 +16,14 @@ import (
 	"github.com/feedmill/feedmill/internal/jstext"
 )
 
+// EventStore has the events.
+type EventStore interface {
+	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
+	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
+	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
+	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
+}
+
 // publishFormats are the media types in which events are taken.
 const publishFormats = "application/json, " + structuredMode + ", " + batchMode
 

@@ -3,9 +3,22 @@ package api
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// FeedStore has the feeds, their versions and their refreshes.
+type FeedStore interface {
+	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
+	SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmill.FeedSearch) (feedmill.FeedsFound, error)
+	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
+	FeedVersions(ctx context.Context, workspace, feed feedmill.ID, at time.Time, before int64, limit int) ([]feedmill.FeedVersion, error)
+	PinVersion(ctx context.Context, workspace, feed feedmill.ID, number int64, pinned bool, at time.Time) (feedmill.FeedVersion, error)
+	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
+	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
+	RefreshTrace(ctx context.Context, workspace, feed, refresh feedmill.ID) ([]feedmill.TracedRequest, error)
+}
 
 // Feeds makes tables of data, keeps them up to date and reads them.
 type Feeds interface {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -11,11 +12,18 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/feedmill/feedmill"
 )
+
+// ResponseStore has the responses that are kept for idempotency keys.
+type ResponseStore interface {
+	KeepResponse(context.Context, feedmill.IdempotentResponse) error
+	KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error)
+}
 
 // maxIdempotencyKey is how many bytes an Idempotency-Key may have.
 const maxIdempotencyKey = 255

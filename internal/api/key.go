@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -9,6 +10,13 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
+
+// KeyStore has the API keys.
+type KeyStore interface {
+	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
+	Keys(context.Context, feedmill.KeyQuery) ([]feedmill.Key, error)
+	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+}
 
 type keyView struct {
 	ID         feedmill.ID      `json:"id"`

@@ -2,14 +2,25 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
+
+// LinkStore has the links to the data of feeds.
+type LinkStore interface {
+	CreateLink(ctx context.Context, l feedmill.Link, response *feedmill.IdempotentResponse) error
+	Links(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Link, error)
+	LinkByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Link, error)
+	DeleteLink(ctx context.Context, workspace, feed, id feedmill.ID) error
+	CountLink(ctx context.Context, l feedmill.Link, at time.Time) error
+}
 
 // maxLinkFilters is how many conditions a link may have.
 const maxLinkFilters = 50

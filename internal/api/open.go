@@ -15,6 +15,12 @@ import (
 	"github.com/feedmill/feedmill/internal/api/openapi"
 )
 
+// HealthStore reports whether the store responds, and where it is.
+type HealthStore interface {
+	Ping(context.Context) error
+	Place(context.Context) (feedmill.StorePlace, error)
+}
+
 // open registers what needs no credential. These paths are in the document too.
 func (s *Server) open() {
 	for _, r := range s.openRoutes() {

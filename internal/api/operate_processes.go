@@ -12,6 +12,14 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// ProcessStore has the reports of the processes that share the store.
+type ProcessStore interface {
+	ReportProcess(ctx context.Context, report feedmill.ProcessReport, point *feedmill.ProcessReport) error
+	ForgetProcess(ctx context.Context, process string) error
+	Processes(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
+	ProcessPoints(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
+}
+
 const (
 	// reportEvery is how often a process says that it is there, and processGone how long
 	// after the last time it is taken for gone.

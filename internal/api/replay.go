@@ -1,12 +1,21 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// ReplayStore has the replays.
+type ReplayStore interface {
+	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
+	CountReplay(ctx context.Context, r feedmill.Replay, limit int) (feedmill.Replay, error)
+	Replay(ctx context.Context, workspace, subscription, id feedmill.ID) (feedmill.Replay, error)
+	CancelReplay(ctx context.Context, workspace, subscription, id feedmill.ID, at time.Time) error
+}
 
 type replayView struct {
 	ID           feedmill.ID              `json:"id"`

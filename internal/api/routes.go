@@ -45,8 +45,8 @@ const strangerBody = 16 << 10
 // paged are the query parameters of every list.
 var paged = []string{"limit", "cursor"}
 
-// routes is the table of operations. The OpenAPI document has the same.
-func (s *Server) routes() []route {
+// adminRoutes are the operations on workspaces, keys and the audit log.
+func (s *Server) adminRoutes() []route {
 	return []route{
 		{method: "POST", path: "/workspaces", scope: feedmill.ScopeAdmin, action: "workspace.create", body: smallBody, handle: s.createWorkspace},
 		{method: "GET", path: "/workspaces", scope: feedmill.ScopeAdmin, query: paged, handle: s.listWorkspaces},
@@ -55,13 +55,19 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId", "revoked"}, paged...), handle: s.listKeys},
 		{method: "DELETE", path: "/keys/{id}", scope: feedmill.ScopeAdmin, action: "key.revoke", handle: s.revokeKey},
 
+		{method: "GET", path: "/audit", scope: feedmill.ScopeAdmin, query: append([]string{"actor", "action", "resource", "since", "workspaceId"}, paged...), handle: s.listAudit},
+	}
+}
+
+// routes is the table of operations. The OpenAPI document has the same.
+func (s *Server) routes() []route {
+	return append(s.adminRoutes(), []route{
 		{method: "POST", path: "/sessions", action: "session.create", body: strangerBody, handle: s.createSession},
 		{method: "PATCH", path: "/sessions/current", scope: anyScope, action: "session.move", body: smallBody, handle: s.moveSession},
 		{method: "DELETE", path: "/sessions/current", scope: anyScope, action: "session.delete", handle: s.endSession},
 		{method: "GET", path: "/me", scope: anyScope, handle: s.getMe},
 
 		{method: "GET", path: "/operate", scope: feedmill.ScopeAdmin, handle: s.operate},
-		{method: "GET", path: "/audit", scope: feedmill.ScopeAdmin, query: append([]string{"actor", "action", "resource", "since", "workspaceId"}, paged...), handle: s.listAudit},
 
 		{method: "POST", path: "/events", scope: feedmill.ScopePublish, body: feedmill.MaxPublishBytes, formats: publishFormats, handle: s.publishEvents},
 		{method: "GET", path: "/events", scope: feedmill.ScopeRead, query: append([]string{"type", "resourceId", "since"}, paged...), handle: s.listEvents},
@@ -132,7 +138,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},
 		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, action: "delivery.retry", handle: s.retryDelivery},
 		{method: "GET", path: "/events/undelivered", scope: feedmill.ScopeRead, query: paged, handle: s.listUndelivered},
-	}
+	}...)
 }
 
 // handle registers a route.

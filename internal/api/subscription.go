@@ -1,11 +1,23 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// SubscriptionStore has the subscriptions and listeners.
+type SubscriptionStore interface {
+	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
+	SubscriptionStandings(ctx context.Context, workspace feedmill.ID, limit int) ([]feedmill.SubscriptionStanding, error)
+	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+}
 
 // subscriptionView is a subscription as clients know it: in the public names,
 // whatever it is inside.

@@ -1,10 +1,18 @@
 package api
 
 import (
+	"context"
 	"errors"
 
 	"github.com/feedmill/feedmill"
 )
+
+// WorkspaceStore has the workspaces.
+type WorkspaceStore interface {
+	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.IdempotentResponse) error
+	WorkspaceByID(context.Context, feedmill.ID) (feedmill.Workspace, error)
+	Workspaces(context.Context, feedmill.Page) ([]feedmill.Workspace, error)
+}
 
 type workspaceView struct {
 	ID        feedmill.ID `json:"id"`

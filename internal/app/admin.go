@@ -9,7 +9,7 @@ import (
 	"github.com/feedmill/feedmill/internal/api"
 )
 
-// Handler is the API for the operator who has the stores at hand and no key: every
+// Handler is the API of workspaces, keys and the audit log for the operator who has the stores at hand and no key: every
 // request is one of an admin of the default workspace. Commands use it while no server
 // runs.
 func (a *App) Handler(ctx context.Context) (http.Handler, error) {
@@ -21,15 +21,8 @@ func (a *App) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	metrics := newMetrics()
-	events, err := a.newEvents("operator", metrics)
-	if err != nil {
-		return nil, err
-	}
-	options := a.apiOptions(events, metrics)
-	options.RateLimit = 0
-	options.Auth = operator{feedmill.Principal{Workspace: w.ID, Subject: feedmill.Operator.Subject, Name: feedmill.Operator.Name, Scopes: feedmill.Scopes, AllWorkspaces: true}}
-	return api.New(options), nil
+	who := operator{feedmill.Principal{Workspace: w.ID, Subject: feedmill.Operator.Subject, Name: feedmill.Operator.Name, Scopes: feedmill.Scopes, AllWorkspaces: true}}
+	return api.NewAdmin(api.Options{Auth: who, Vault: a.vault, Log: a.log, Metrics: newMetrics()}, a.store), nil
 }
 
 // operator is who runs a command on the stores themselves.

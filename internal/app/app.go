@@ -38,7 +38,7 @@ import (
 
 // store is everything that the parts need of a store.
 type store interface {
-	api.Store
+	api.WholeStore
 	auth.Store
 	vault.Store
 	publish.Store
