@@ -36,7 +36,8 @@ import (
 	"github.com/feedmill/feedmill/internal/vault"
 )
 
-// store is everything that the parts need of a store.
+// store is everything that the parts need of a store. No part sees more than its own
+// interface.
 type store interface {
 	api.WholeStore
 	auth.Store
@@ -51,14 +52,8 @@ type store interface {
 	subscribe.StoredURLs
 	database.Store
 	connect.Store
-	ForgetSignIns(ctx context.Context, before time.Time, limit int) (int64, error)
-	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
-	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
+	housekeepingStore
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
-	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
-	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
-	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
-	ForgetDeliveryCounts(ctx context.Context, before time.Time, limit int) (int64, error)
 	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
 	Close() error
 }

@@ -13,6 +13,17 @@ import (
 // last byte to its commit.
 const sweepFilesEvery = time.Hour
 
+// housekeepingStore removes what is past its time.
+type housekeepingStore interface {
+	ForgetSignIns(ctx context.Context, before time.Time, limit int) (int64, error)
+	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
+	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
+	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
+	ForgetDeliveryCounts(ctx context.Context, before time.Time, limit int) (int64, error)
+	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
+	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
+}
+
 // housekeep removes what is past its time, and seals what former releases did
 // not: a little at a time, so that nobody waits for it, and at once, so that a
 // store has room for the days to come. The process began to serve at the given

@@ -9,6 +9,17 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// Audited is the audit log.
+type Audited interface {
+	// Audit lists the audit log of a workspace, newest first. Every method that
+	// makes a change for a client, under a context with feedmill.WithAudit,
+	// leaves its entries in the transaction of the change.
+	Audit(ctx context.Context, workspace feedmill.ID, q feedmill.AuditQuery) ([]feedmill.AuditEntry, error)
+	// ForgetAudit removes up to limit entries from before a time and reports
+	// how many.
+	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
+}
+
 // audited is a context under which a change leaves an entry.
 func audited(t *testing.T, workspace feedmill.ID, action string) (context.Context, feedmill.AuditEntry) {
 	e := feedmill.AuditEntry{

@@ -1,12 +1,37 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Deliveries are the deliveries of events, and their attempts.
+type Deliveries interface {
+	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
+	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
+	// DeliveryAttempts lists the attempts of a delivery, first to last.
+	// LastAttempts are the last attempts of those deliveries that were tried: when, how
+	// long, with which status and error, and without the answers.
+	LastAttempts(ctx context.Context, deliveries []feedmill.Delivery) (map[feedmill.ID]feedmill.Attempt, error)
+	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
+	// RetryDelivery makes a delivery pending and due at now with add more
+	// attempts allowed than it has made, or as many as its subscription's own
+	// schedule makes. respond is as with Accept. One
+	// that is pending, or whose subscription is deleted or disabled, is
+	// feedmill.ErrConflict.
+	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
+	// HastenRetries makes up to limit deliveries of a subscription that wait
+	// for their next attempt, which is later than now, due at now, and reports
+	// how many.
+	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
+	// Backlogs counts what is open of subscriptions, as far as most of each
+	// state.
+	Backlogs(ctx context.Context, subscriptions []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error)
+}
 
 // newOutcome is the outcome of a first attempt that left d in the state given.
 func newOutcome(d feedmill.DueDelivery, state feedmill.DeliveryState) feedmill.Outcome {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,19 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// DeliveryCounts are the counts of attempts by subscription and time.
+type DeliveryCounts interface {
+	// WriteDeliveryCounts writes counts, in place of what their writers wrote of the
+	// same before, and DeliveryCounts are those of a subscription from the stretch
+	// of time on that a time is in.
+	WriteDeliveryCounts(context.Context, []feedmill.DeliveryCount) error
+	DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
+	// SumDeliveryCounts are those of subscriptions since a time without Times: for each
+	// one of all before fresh, which has no writer, and those from then on.
+	SumDeliveryCounts(ctx context.Context, subscriptions []feedmill.ID, since, fresh time.Time) ([]feedmill.DeliveryCount, error)
+	ForgetDeliveryCounts(ctx context.Context, before time.Time, limit int) (int64, error)
+}
 
 var deliveryCountCases = []testCase{
 	{name: "written again by their writers, read from a time on, and forgotten", run: func(t *testing.T, open func(*testing.T) Store) {

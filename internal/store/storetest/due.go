@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,43 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// DueWork is what is to be sent.
+type DueWork interface {
+	// Rewind puts right what retries in the slots wait for after the clock
+	// was set back to now: one whose last attempt lies in the future waits as
+	// long from now on as it was to wait from that attempt on. It looks at up
+	// to limit retries behind after, and returns how far it came and whether
+	// there may be more.
+	Rewind(ctx context.Context, slots []int, now time.Time, after feedmill.RetryPosition, limit int) (reached feedmill.RetryPosition, more bool, err error)
+	// DueSubscriptions are up to limit subscriptions, in the given slots and
+	// after the id after, that have an open delivery due at now; in the order
+	// of their ids.
+	DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error)
+	// Due lists open deliveries of a subscription that are due: retries whose
+	// time has come, by that time, and then what is pending, in the order of
+	// acceptance; behind the one that the query names, what is pending alone.
+	// With Heads, which is for ordered subscriptions, only those that are the
+	// first open delivery (by Seq) of their resource: in the order of
+	// resources, all or those behind one; or of some resources, and with Each what
+	// is behind these; or those of which an attempt has failed, by their time.
+	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
+	// DiscardOpen discards up to limit open deliveries of a subscription that is
+	// disabled or deleted, and reports how many. Of any other it discards none.
+	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
+	// HoldOpen makes up to limit retrying deliveries of a subscription
+	// pending, as those of a paused one are, and reports how many. When they
+	// are due, and how often they were tried, stays.
+	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
+	// OrderOpen makes Due with Heads see up to limit open deliveries that were
+	// accepted before their subscription became ordered. It reports whether
+	// there may be more.
+	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
+	// OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and
+	// finds the oldest due time among those whose subscription is not paused, for
+	// metrics; zero where there are none.
+	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
+}
 
 // retryAt makes a delivery wait for a time.
 func retryAt(t *testing.T, s Store, d *feedmill.DueDelivery, at time.Time) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,31 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Events are the events of a store.
+type Events interface {
+	// Accept writes events and, for each, a delivery to every subscription
+	// that matches: pending and due at once with the number of attempts
+	// that the store was opened with, or that of the subscription's own schedule, or discarded where the subscription is disabled. An event
+	// whose DedupeKey is known, from before or from earlier in the same call,
+	// is a duplicate and written nowhere. respond, where not nil, makes the
+	// response to keep, in the transaction; where that is tried again it is
+	// called again, and the last time counts. The deliveries that are due are
+	// returned in the order of their Seq. A delivery's CreatedAt is the time in
+	// its id; the events of one call get their deliveries in the order given.
+	//
+	// Where a call would make more than feedmill.MaxMadeAtOnce, some events are
+	// written with the promise of their deliveries, which StepFanout makes for
+	// the subscriptions that there were at acceptance. An event that an ordered
+	// subscription hears of is promised, too, while one before it of the same
+	// resource is.
+	Accept(ctx context.Context, events []feedmill.Event, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	// Events lists events, newest first, with their payloads.
+	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
+	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
+	// EventRoutes are the first limit deliveries of each event, oldest first.
+	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
+}
 
 // maxAttempts is how many attempts a delivery of the suite may make; not the default.
 const maxAttempts = 9

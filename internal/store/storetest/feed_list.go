@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,56 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Feeds are the feeds of a store.
+type Feeds interface {
+	// CreateFeed adds a feed with what is new with it, its events and the kept
+	// response, all or none. The feed is written as it is given: one with a
+	// version is as feedmill.Feed.Switch leaves it. A Number that is not 1 is
+	// feedmill.ErrConflict. One of type rest without a Source is one more feed
+	// of a source that is there; where it is not, that is feedmill.ErrNotFound.
+	// The files of the version are on disk before. The deliveries of the
+	// events are offered, as Accept returns them. All this is so for the changes of
+	// feeds and sources below.
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, response *feedmill.IdempotentResponse) error
+	// Feed finds one, with its last refresh.
+	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
+	// Feeds lists feeds, newest first.
+	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
+	// SearchFeeds finds a part of the feeds of a workspace, with how many there are. A
+	// place stays where it is when feeds are made, changed and deleted: whatever has
+	// not changed is found once by whoever goes from part to part.
+	SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmill.FeedSearch) (feedmill.FeedsFound, error)
+	// FeedSource finds the source behind a feed of the workspace.
+	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
+	// ChangeFeed changes a feed, alone with it, and accepts the events of the
+	// change and keeps its response in the same transaction. It writes every
+	// field but the id, the workspace, the source, the type, the version, the
+	// last refresh and CreatedAt. An error of change leaves everything as it
+	// was. Where the transaction is tried again change is called again, and
+	// the last time counts; it must not call the store. All this is so for
+	// SwitchVersion and RecordRefresh too.
+	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change FeedChange) (feedmill.Feed, error)
+	// SwitchVersion makes v the current version of its feed where the version
+	// before it, by its number, is the current one; where it is not, because
+	// of another switch, that is feedmill.ErrConflict and nothing is written.
+	// The refresh is written as RecordRefresh does. change gets the feed as
+	// feedmill.Feed.Switch leaves it. The files of v are on disk before. Refreshes of
+	// the feeds that are built from it are requested in the same transaction, as
+	// feedmill.SourceChange.Follow does; ChangeSource does so, too.
+	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change FeedChange) (feedmill.Feed, error)
+	// RecordRefresh writes a refresh that made no version: one that failed,
+	// that found nothing new, or that begins. It becomes the last one of its
+	// feed; one with the same id is written over. change gets the feed as
+	// feedmill.Feed.Record leaves it.
+	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change FeedChange) (feedmill.Feed, error)
+	// DeleteFeed deletes a feed, and with it its versions and refreshes from
+	// sight, and accepts the events of that. The versions' files may go
+	// feedmill.KeepDeletedFor after at. The source goes with the last feed of
+	// it, and with it the lease of a run that is under way. Feeds that are built from it
+	// are requested as by a new version.
+	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event) error
+}
 
 // feedLists are the cases of lists of feeds.
 var feedLists = []testCase{

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -9,6 +10,18 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Parents are the feeds that feeds are built from.
+type Parents interface {
+	// FeedParents lists the feeds that a feed is built from, also those that were deleted,
+	// and FeedChildren the feeds that are built from a feed, newest first.
+	FeedParents(ctx context.Context, workspace, id feedmill.ID) ([]feedmill.ID, error)
+	FeedChildren(ctx context.Context, workspace, id feedmill.ID) ([]feedmill.FeedReference, error)
+	// UnlinkedFeeds lists feeds of earlier releases that have no links to their parents
+	// yet. MarkLinked takes one from the list.
+	UnlinkedFeeds(ctx context.Context, limit int) ([]feedmill.Feed, error)
+	MarkLinked(ctx context.Context, workspace, id feedmill.ID) error
+}
 
 // makeChild creates a source without a schedule whose only feed is built from others. The
 // first refresh of the feed has ended.

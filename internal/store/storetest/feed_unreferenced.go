@@ -1,11 +1,54 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Files are the files of versions and refreshes.
+type Files interface {
+	// ForgetVersions removes up to limit versions, in any workspace, that need
+	// not be kept any more at now, and returns the names of the files that
+	// nothing has any more, for the caller to note: what it does not come to
+	// is found again by UnusedFiles. It reports whether there may be more.
+	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
+	// ForgetRefreshes does the same for refreshes that began before the time
+	// given (which is the time in their id), and their traces. The last one of
+	// a feed stays, and so does one that has not ended while its feed is there.
+	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
+	// StoredFiles adds up the tables of a workspace that ForgetVersions has not
+	// come to, those of deleted feeds too, and names each original beside them
+	// once.
+	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
+	// UnusedFiles are those of the names that no version and no refresh has.
+	// A file is on disk before its version is: only of one that has been there
+	// for longer than an upload can take does this say that it is an orphan.
+	UnusedFiles(ctx context.Context, names []string) ([]string, error)
+	// StoredFile finds a Parquet file that versions have, with its sums. Those are
+	// written with the first version that has the file, or the export.
+	StoredFile(ctx context.Context, name string) (feedmill.StoredFile, error)
+	// SourceFiles lists the files of the current versions of a source's feeds, without
+	// exports.
+	SourceFiles(ctx context.Context, workspace, source feedmill.ID) ([]string, error)
+	CurrentFiles(ctx context.Context, after string, limit int) ([]string, error)
+	// NoteVerified notes that a file was read in full now, by the clock of the
+	// database, and its sums where they were not known.
+	NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error
+	// UnverifiedFiles lists up to limit files whose names come after one and that were not
+	// read in full for feedmill.ScrubEvery, by their names.
+	UnverifiedFiles(ctx context.Context, after string, limit int) ([]string, error)
+	// MarkUnreferenced notes that nothing has some files, from now on by the clock
+	// of the database. Those that were noted before keep their times.
+	MarkUnreferenced(ctx context.Context, files []feedmill.UnreferencedFile) error
+	// ExpiredFiles lists files that were noted so long ago, and those with which the
+	// files that wait for a workspace take more than most bytes; zero is any number.
+	ExpiredFiles(ctx context.Context, wait time.Duration, most int64, limit int) ([]string, error)
+	// ForgetUnreferenced removes such notes, and the sums of the files that no version has.
+	ForgetUnreferenced(ctx context.Context, names []string) error
+}
 
 // unreferencedCases hold files that nothing has to wait before they are deleted.
 var unreferencedCases = []testCase{

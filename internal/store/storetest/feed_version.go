@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,32 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
+
+// Versions are the versions of feeds, and their refreshes.
+type Versions interface {
+	// FeedVersion finds a version of a feed that is there, kept or not.
+	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
+	// FeedVersions lists up to limit versions that are kept at a time, newest
+	// first, with numbers below before; 0 means from the newest on. Of a feed
+	// that is not there it lists none.
+	FeedVersions(ctx context.Context, workspace, feed feedmill.ID, at time.Time, before int64, limit int) ([]feedmill.FeedVersion, error)
+	// PinVersion pins a version that is kept at a time, so that it is not
+	// forgotten, or lets it go.
+	PinVersion(ctx context.Context, workspace, feed feedmill.ID, number int64, pinned bool, at time.Time) (feedmill.FeedVersion, error)
+	// CrowdedVersions lists up to limit versions, the current ones of their
+	// feeds, that have more than feedmill.CrowdedFiles files.
+	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
+	// JoinFiles puts a file in the place of those of which it has the rows, in
+	// the version of a number and in later ones where take allows it. Versions
+	// that do not have all of them, one behind the other, stay as they are, and
+	// it is feedmill.ErrConflict where that is so for all.
+	JoinFiles(ctx context.Context, of feedmill.VersionRef, files []string, joined feedmill.VersionFile, take func(feedmill.FeedVersion, *feedmill.VersionFile) bool) error
+	// Refresh finds a refresh of a feed.
+	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
+	// Refreshes lists the refreshes of a feed, newest first. Of a feed that is
+	// not there it lists none.
+	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
+}
 
 // keepFor is how long a version is kept for its age.
 var keepFor = feedmill.DefaultKeep.For()

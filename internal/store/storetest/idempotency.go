@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,15 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Responses are those that are kept for idempotency keys.
+type Responses interface {
+	KeepResponse(context.Context, feedmill.IdempotentResponse) error
+	// KeptResponse finds the response kept for an idempotency key of an owner,
+	// or one without an owner.
+	KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error)
+	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
+}
 
 // owner is whose requests the tests are.
 const owner = "key_1"

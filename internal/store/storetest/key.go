@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,18 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Keys are the API keys of a store.
+type Keys interface {
+	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
+	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
+	KeyByHash(context.Context, feedmill.KeyHash) (feedmill.Key, error)
+	Keys(context.Context, feedmill.KeyQuery) ([]feedmill.Key, error)
+	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+	TouchKeys(context.Context, map[feedmill.ID]time.Time) error
+	// KeyByID finds a key, revoked or not.
+	KeyByID(context.Context, feedmill.ID) (feedmill.Key, error)
+}
 
 var keyCases = []testCase{
 	{name: "created and found by its hash", run: func(t *testing.T, open func(*testing.T) Store) {

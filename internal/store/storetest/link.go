@@ -1,12 +1,28 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Links are the links to the data of feeds.
+type Links interface {
+	// CreateLink adds a link to a feed, and keeps the response of the request in
+	// the same transaction. A feed that is not there is feedmill.ErrNotFound.
+	CreateLink(ctx context.Context, l feedmill.Link, response *feedmill.IdempotentResponse) error
+	// Links lists the links of a feed, newest first.
+	Links(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Link, error)
+	// LinkByHash finds a link, expired or not. It goes with its feed.
+	LinkByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Link, error)
+	// DeleteLink revokes a link of a feed.
+	DeleteLink(ctx context.Context, workspace, feed, id feedmill.ID) error
+	// CountLink counts a reading of a link. One that is not there is no error.
+	CountLink(ctx context.Context, l feedmill.Link, at time.Time) error
+}
 
 func newLink(f feedmill.Feed) feedmill.Link {
 	return feedmill.Link{

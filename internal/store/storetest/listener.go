@@ -1,11 +1,28 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Listeners are subscriptions without a URL.
+type Listeners interface {
+	// Listener finds one that is not deleted. A listener is a subscription
+	// that no other method for subscriptions finds, changes, counts or
+	// deletes, but for CreateSubscriptions and SubscriptionForDelivery.
+	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	// ExtendListener moves the end of a listener in any workspace, never to an
+	// earlier time. One that is deleted is feedmill.ErrNotFound.
+	ExtendListener(ctx context.Context, id feedmill.ID, until time.Time) error
+	// DeleteListener deletes one as DeleteSubscription does.
+	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+	// ExpireListeners deletes up to limit listeners, in any workspace, whose end
+	// is not after now, and reports how many.
+	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
+}
 
 // listen creates a listener of the workspace that ends at a time.
 func listen(t *testing.T, s Store, w feedmill.ID, until time.Time, events ...string) feedmill.Subscription {

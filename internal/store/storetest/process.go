@@ -1,11 +1,23 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Processes are the reports of the processes that share a store.
+type Processes interface {
+	// ReportProcess writes what a process says of itself, and a point of what it did,
+	// Processes and ProcessPoints are what all of them said since a time, and
+	// ForgetProcess removes what one that ends has said.
+	ReportProcess(ctx context.Context, report feedmill.ProcessReport, point *feedmill.ProcessReport) error
+	ForgetProcess(ctx context.Context, process string) error
+	Processes(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
+	ProcessPoints(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
+}
 
 var processCases = []testCase{
 	{name: "processes say how they do, and what is old goes", run: func(t *testing.T, open func(*testing.T) Store) {

@@ -1,11 +1,35 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Replays are the replays of subscriptions.
+type Replays interface {
+	// CreateReplay begins a replay of what feedmill.NewReplay made, as far as it
+	// has been counted.
+	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
+	// CountReplay counts the next part of what a replay selects, looking at a
+	// number of records that goes by limit, and returns the replay with it. It
+	// writes nothing.
+	CountReplay(ctx context.Context, r feedmill.Replay, limit int) (feedmill.Replay, error)
+	// Replay finds a replay of a subscription.
+	Replay(ctx context.Context, workspace, subscription, id feedmill.ID) (feedmill.Replay, error)
+	// CancelReplay ends a replay that goes on; one that has ended is
+	// feedmill.ErrConflict.
+	CancelReplay(ctx context.Context, workspace, subscription, id feedmill.ID, at time.Time) error
+	// StepReplay counts a part of one unfinished replay, or makes up to limit
+	// new deliveries for it and no more than its rate allows, and notes how far
+	// it came, in one transaction. It reports whether there was one whose time
+	// has come, and if not, when there will be; zero where all are finished. Of
+	// a replay of missing events no event gets a second delivery. One whose
+	// subscription is deleted or disabled is cancelled.
+	StepReplay(ctx context.Context, now time.Time, limit int) (worked bool, next time.Time, err error)
+}
 
 func newReplay(sub feedmill.Subscription, selection feedmill.ReplaySelection) feedmill.Replay {
 	return feedmill.NewReplay(feedmill.Replay{

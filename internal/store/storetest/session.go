@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,24 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Sessions are the sessions of browsers.
+type Sessions interface {
+	CreateSession(context.Context, feedmill.Session) error
+	// SessionByToken finds the session whose token, present or former, has the
+	// hash.
+	SessionByToken(context.Context, feedmill.KeyHash) (feedmill.Session, error)
+	// RotateSession gives a session another token, unless it has another than
+	// from already, and reports whether it did.
+	RotateSession(ctx context.Context, id feedmill.ID, from, to feedmill.KeyHash, at time.Time) (bool, error)
+	// TouchSession moves when a session was seen last forward, never back.
+	TouchSession(ctx context.Context, id feedmill.ID, at time.Time) error
+	MoveSession(ctx context.Context, id, workspace feedmill.ID) error
+	DeleteSession(ctx context.Context, id feedmill.ID) error
+	// ForgetSessions removes up to limit sessions from before a time and
+	// reports how many.
+	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
+}
 
 var sessionCases = []testCase{
 	{name: "found by its token and by the one before", run: func(t *testing.T, open func(*testing.T) Store) {

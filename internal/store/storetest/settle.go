@@ -1,11 +1,29 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Settled is what became of attempts.
+type Settled interface {
+	// Settle writes outcomes, each with its attempt, and what they mean for their
+	// subscriptions, all or none. A delivery that is not open any more keeps its state, but
+	// its attempt is written; of one that is not there nothing is. One that was discarded
+	// while it arrived is delivered. Attempts get the next number of their delivery,
+	// whatever Number says: two senders may have thought theirs to be the same. A Notice is
+	// accepted like any event; the deliveries it makes are returned. Disable has effect, and
+	// its Notice is written, only where the subscription is not disabled or deleted already
+	// and was not changed since At, and for the reason DisabledFailing only where it is
+	// active, has FailuresToDisable failures, and its FailingSince is as long ago as its
+	// settings say; it discards open deliveries as ChangeSubscription does. Warn has effect,
+	// with its Notice, only where WarnedAt is zero. Succeeded clears WarnedAt, FailingSince
+	// and Failures; Failed sets FailingSince where it is zero, and counts.
+	Settle(ctx context.Context, outcomes []feedmill.Outcome) ([]feedmill.DueDelivery, error)
+}
 
 var settleCases = []testCase{
 	{name: "an outcome moves its delivery and is kept with its attempt", run: func(t *testing.T, open func(*testing.T) Store) {

@@ -1,10 +1,26 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 )
+
+// Slots are divided among the replicas.
+type Slots interface {
+	// LeaseSlots renews the slots that a replica holds, for ttl, takes others
+	// up to its fair share of the replicas that are alive, and returns all of
+	// them and that share. What it holds beyond it is to be given back.
+	// A store that has one process at a time gives it all of them.
+	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
+	// LeaveReplicas takes a replica out of those that have a share, so that the
+	// others may have what it gives back. What it holds still stays its own.
+	LeaveReplicas(ctx context.Context, replica string) error
+	// ReleaseSlots gives slots back; nil means all that the replica holds, and
+	// that it goes away.
+	ReleaseSlots(ctx context.Context, replica string, slots []int) error
+}
 
 // lease leases slots as a replica does: what is beyond its share it gives back.
 func lease(t *testing.T, s Store, replica string) []int {

@@ -1,11 +1,45 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Sources are what feeds fetch from.
+type Sources interface {
+	// Source finds a source. Uploads have none.
+	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
+	// ChangeSource changes a source and its feeds, alone with them, and writes
+	// in the same transaction what the change says is to be written with it.
+	// A version that is not the next of its feed is feedmill.ErrConflict, and
+	// of a feed that the source does not have nothing can be written, which is
+	// feedmill.ErrNotFound. A refresh that is not the LastRefresh of its feed
+	// in the end is an older one. The ids, workspaces, types, CreatedAt, and
+	// versions other than by Versions, stay as they are. Feeds that change
+	// appends are new ones of the source; none can be taken away. An error of change is returned as it is, and leaves
+	// everything as it was. Where the transaction is tried again change is
+	// called again, with what it finds then, and the last time counts; it must
+	// not call the store.
+	ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error) error
+	// DueSources are up to limit sources, in any workspace, that are due at now
+	// and that no run has then, in the order in which they became due; at most
+	// each of those of one workspace that ask the same host.
+	DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error)
+	// ReleaseSources ends all leases of a holder that is known to be gone, and counts
+	// them.
+	ReleaseSources(ctx context.Context, holder string) (int64, error)
+	// RenewSource extends the lease of a run to a time, and notes the requests,
+	// pages, bytes and rows of those of its refreshes that are running; no
+	// feed is touched. A run that does not have the lease any more, because it
+	// has ended or another has begun, gets feedmill.ErrConflict.
+	RenewSource(ctx context.Context, workspace, id feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error
+	// RefreshTrace is what was asked for in a refresh of a feed; none where
+	// nothing was.
+	RefreshTrace(ctx context.Context, workspace, feed, id feedmill.ID) ([]feedmill.TracedRequest, error)
+}
 
 // newSource is a source with every field set, which nobody has a lease of.
 func newSource(w feedmill.ID) feedmill.Source {

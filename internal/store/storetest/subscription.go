@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,6 +11,40 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Subscriptions are the subscriptions of a store.
+type Subscriptions interface {
+	// CreateSubscriptions adds all of them or none. With most, which is for
+	// subscriptions or for listeners and not for both together, their
+	// workspace has no more than that in the end, whoever else adds some at the
+	// same time; else that is a feedmill.QuotaError.
+	CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error
+	// Subscription finds one that is not deleted.
+	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	// Subscriptions lists those that are not deleted, newest first.
+	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
+	SubscriptionStandings(ctx context.Context, workspace feedmill.ID, limit int) ([]feedmill.SubscriptionStanding, error)
+	// ChangeSubscription changes one that is not deleted, alone with it. It
+	// writes every field but the id, the workspace, CreatedAt and DeletedAt. An
+	// error of change leaves everything as it was. A subscription that becomes
+	// disabled has up to feedmill.DiscardStep of its open deliveries discarded in the
+	// same transaction, ended at its UpdatedAt.
+	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error)
+	// DeleteSubscription deletes one and discards up to feedmill.DiscardStep of its
+	// open deliveries. The record stays, with DeletedAt, for its deliveries.
+	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+	// SubscriptionForDelivery finds one in any workspace, deleted or not.
+	SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error)
+	// SubscriptionsForDelivery are those of some ids that are there, in any
+	// workspace, deleted or not.
+	SubscriptionsForDelivery(ctx context.Context, ids []feedmill.ID) ([]feedmill.Subscription, error)
+	// StoredSubscriptions are up to limit of all workspaces, deleted ones and
+	// listeners among them, behind an id and in the order of their ids.
+	StoredSubscriptions(ctx context.Context, after feedmill.ID, limit int) ([]feedmill.Subscription, error)
+	// ReplaceURLs writes URLs in another form, where they are what they were, and
+	// changes nothing else.
+	ReplaceURLs(ctx context.Context, changes []feedmill.URLChange) error
+}
 
 // newSubscription is an active subscription with every field set that a fresh
 // one can have.

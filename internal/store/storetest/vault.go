@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,12 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Vault is the keyset of the vault.
+type Vault interface {
+	VaultKeyset(context.Context) ([]byte, error)
+	SwapVaultKeyset(ctx context.Context, old, new []byte) error
+}
 
 var vaultCases = []testCase{
 	{name: "the keyset is swapped only by one who knows the present one", run: func(t *testing.T, open func(*testing.T) Store) {

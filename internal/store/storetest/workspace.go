@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -8,6 +9,14 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Workspaces are the workspaces of a store.
+type Workspaces interface {
+	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.IdempotentResponse) error
+	WorkspaceByID(context.Context, feedmill.ID) (feedmill.Workspace, error)
+	WorkspaceByName(context.Context, string) (feedmill.Workspace, error)
+	Workspaces(context.Context, feedmill.Page) ([]feedmill.Workspace, error)
+}
 
 var workspaceCases = []testCase{
 	{name: "created, found and listed newest first in pages", run: func(t *testing.T, open func(*testing.T) Store) {
