@@ -115,8 +115,12 @@ func TestConnectorSettings(t *testing.T) {
 
 func TestReadConnector(t *testing.T) {
 	more := []Connector{{Name: "stripe"}}
+	var all string
+	for _, c := range Connectors {
+		all += c.Name + ", "
+	}
 	for text, want := range map[string]string{
-		`"sqlite"`: "sqlite", `"stripe"`: "stripe", `"postgre"`: "Did you mean postgres?", `"x"`: "postgres, mysql, sqlite, duckdb, stripe.\n",
+		`"sqlite"`: "sqlite", `"stripe"`: "stripe", `"postgre"`: "Did you mean postgres?", `"x"`: all + "stripe.\n",
 		`"feeds"`: "always there", `1`: "string",
 	} {
 		var faults Faults
