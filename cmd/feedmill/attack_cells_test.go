@@ -140,6 +140,9 @@ func storeLargeCells(t *testing.T, env ...string) {
 				t.Errorf("%v as %s is %s", s, format, got)
 			}
 		}
+		if got := p.sumOf(t, s.feed, "ndjson&sort=id"); got != s.sum("ndjson") {
+			t.Errorf("%v sorted is %s", s, got)
+		}
 		for _, format := range longOr(nil, []string{"arrow", "parquet"}) {
 			copied := p.copyAs(t, s.feed, format)
 			if copied == "" {

@@ -113,8 +113,9 @@ func (p *process) resident() (bytes int64) {
 // are held for a handle are counted, and are no more than all workspaces may have.
 func (p *process) awaitRest(t *testing.T, before holding) {
 	t.Helper()
-	// The server has a socket, a pipe and a handle of each worker that waits for the next query.
-	const kept, most, heldAtMost, ofWorker, heap = 12, 3, 80, 3, 64 << 20
+	// The server has a socket, a pipe and a handle of each worker that waits for the next query: two of
+	// feeds and two of files of databases.
+	const kept, most, heldAtMost, ofWorker, heap = 12, 4, 80, 3, 64 << 20
 	http.DefaultClient.CloseIdleConnections()
 	began, last := time.Now(), p.holding(t)
 	left, rests := last, false
@@ -142,9 +143,15 @@ func (p *process) awaitRest(t *testing.T, before holding) {
 func (p *process) litter(t *testing.T) {
 	t.Helper()
 	body := "[" + strings.Repeat("[],", 1<<20/3-10) + "[]]"
-	if status, answer, err := request(t.Context(), sharedFirstKey, http.MethodPost, p.url+"/events/subscriptions", nil, strings.NewReader(body)); status != http.StatusBadRequest && status != http.StatusTooManyRequests || err != nil {
-		t.Errorf("%d %.300s, %v", status, answer, err)
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			if status, answer, err := request(t.Context(), sharedFirstKey, http.MethodPost, p.url+"/events/subscriptions", nil, strings.NewReader(body)); status != http.StatusBadRequest && status != http.StatusTooManyRequests || err != nil {
+				t.Errorf("%d %.300s, %v", status, answer, err)
+			}
+		})
 	}
+	all.Wait()
 }
 
 // hostile is one of several workspaces that attack at the same time.

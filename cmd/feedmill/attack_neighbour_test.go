@@ -131,6 +131,16 @@ func request(ctx context.Context, key, method, url string, header map[string]str
 	return resp.StatusCode, string(answer), err
 }
 
+// alone has the neighbour go about its business without an attack for a while.
+func (n *neighbour) alone(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), longOr(0, 4*time.Second))
+	defer cancel()
+	if err := n.live(ctx); err != nil {
+		t.Fatalf("the neighbour: %v", err)
+	}
+}
+
 // beside runs an attack while the neighbour goes about its business.
 func (n *neighbour) beside(t *testing.T, attack func(ctx context.Context)) {
 	t.Helper()

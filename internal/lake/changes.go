@@ -157,8 +157,15 @@ func (r *Reader) Changes(ctx context.Context, name string, c Comparison) (Versio
 		return Version{}, fmt.Errorf("compare versions: %w", err)
 	}
 	columns := c.Columns()
+	var parts []sourcePart
+	if (c.Old.isLarge() || c.New.isLarge()) && len(d.columns) > 0 {
+		if parts, err = r.changedParts(ctx, &c, d); err != nil {
+			return Version{}, fmt.Errorf("compare versions: %w", err)
+		}
+	}
 	return Version{
-		Name: name, Columns: columns, Rows: d.old.version.Rows + d.new.version.Rows,
+		parts: parts,
+		Name:  name, Columns: columns, Rows: d.old.version.Rows + d.new.version.Rows,
 		Files: slices.Concat(d.old.version.Files, d.new.version.Files),
 		source: "(SELECT *, row_number() OVER () - 1 FROM (" + d.rows() + ")) AS t(" +
 			strings.Join(append(numbered("c", len(columns)), "nr"), ", ") + ")",

@@ -17,7 +17,8 @@ type difference struct {
 	keys     []int
 	files    map[string]string
 	// different defines d: the numbers of a row in the old version (o) and in the
-	// new one (n), null where it is not in it. It is there where there is a key.
+	// new one (n), null where it is not in it, and about how many bytes of both a worker
+	// holds. It is there where there is a key.
 	different string
 }
 
@@ -43,7 +44,7 @@ func (r *Reader) compare(ctx context.Context, c *Comparison) (*difference, error
 	for _, key := range d.keys {
 		equal = append(equal, fmt.Sprintf("a.v%d = b.v%d", key, key))
 	}
-	d.different = "d AS MATERIALIZED (SELECT a.nr AS o, b.nr AS n FROM " + d.digests(d.old) + " AS a FULL OUTER JOIN " + d.digests(d.new) + " AS b ON " +
+	d.different = "d AS MATERIALIZED (SELECT a.nr AS o, b.nr AS n, CAST(2 * coalesce(a.size, 0) + coalesce(b.size, 0) AS BIGINT) AS size FROM " + d.digests(d.old) + " AS a FULL OUTER JOIN " + d.digests(d.new) + " AS b ON " +
 		strings.Join(equal, " AND ") + " WHERE a.digest IS DISTINCT FROM b.digest)"
 	return d, nil
 }
@@ -83,9 +84,9 @@ func (d *difference) rowsOf(s *side) string {
 }
 
 // digests selects the key of the rows of a side, what stands for all of their
-// values, and their numbers.
+// values, their numbers and the bytes of their texts.
 func (d *difference) digests(s *side) string {
-	selected := []string{"nr", "hash(" + strings.Join(numbered("v", len(d.columns)), ", ") + ") AS digest"}
+	selected := []string{"nr", d.size() + " AS size", "hash(" + strings.Join(numbered("v", len(d.columns)), ", ") + ") AS digest"}
 	for _, key := range d.keys {
 		selected = append(selected, fmt.Sprintf("v%d", key))
 	}

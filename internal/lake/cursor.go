@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
@@ -23,11 +25,25 @@ type Cursor struct {
 	Query string `json:"q"`
 	// Keys are what the rows are sorted by, nil for null, and last the number of the row.
 	Keys []*string `json:"k"`
+	// Long are the places of keys that are too long for a link. They are read from the row.
+	Long []int `json:"l,omitempty"`
 }
+
+// longKey is from how many bytes on a key is not part of a cursor.
+const longKey = 1 << 10
 
 // NextPage is the cursor after a page of a query, whose last row had the given keys.
 func NextPage(v *Version, q *feedmill.Query, keys []*string) Cursor {
 	return Cursor{Version: v.Name, Query: fingerprint(q), Keys: keys}
+}
+
+// shorten leaves out long keys that are values of the row itself.
+func (c *Cursor) shorten(sort []query.Key) {
+	for i, k := range sort {
+		if k.Aggregate == "" && c.Keys[i] != nil && len(*c.Keys[i]) >= longKey {
+			c.Keys[i], c.Long = nil, append(c.Long, i)
+		}
+	}
 }
 
 // String is the cursor as clients carry it, which is not for them to read.
@@ -56,6 +72,9 @@ func ParseCursor(text string) (*Cursor, error) {
 	}
 	if _, err := strconv.ParseInt(*c.Keys[len(c.Keys)-1], 10, 64); err != nil {
 		return nil, fmt.Errorf("cursor: %w", err)
+	}
+	if slices.ContainsFunc(c.Long, func(i int) bool { return i < 0 || i >= len(c.Keys)-1 }) {
+		return nil, errors.New("cursor: no such key")
 	}
 	return c, nil
 }
@@ -110,12 +129,18 @@ func (s *statement) after(c *Cursor) string {
 	equal := ""
 	for i, k := range s.tree.Sort {
 		name := "s" + strconv.Itoa(i)
-		if c.Keys[i] == nil {
+		long := slices.Contains(c.Long, i)
+		if c.Keys[i] == nil && !long {
 			// Null is the last of all.
 			equal += name + " IS NULL AND "
 			continue
 		}
-		value := "CAST(" + s.Bind(*c.Keys[i]) + " AS " + duckdb.Type(k.Expression) + ")"
+		value := ""
+		if long {
+			value = "(SELECT " + s.Expression(k.Expression) + " FROM " + s.version.scanRows(s.folder, []int64{c.row()}) + ")"
+		} else {
+			value = "CAST(" + s.Bind(*c.Keys[i]) + " AS " + duckdb.Type(k.Expression) + ")"
+		}
 		sign := " > "
 		if k.Descending {
 			sign = " < "

@@ -54,7 +54,7 @@ func planTree(v *Version, folder string, what *statement, format wire.Format, af
 	}
 	for i, scan := range scans {
 		s := *what
-		s.Writer = query.NewWriter(duckdb.Dialect{}, columnName)
+		s.Writer, s.version, s.folder = query.NewWriter(duckdb.Dialect{}, columnName), v, folder
 		sql := s.selectRows(scan, after)
 		if i == 0 {
 			request.SQL, request.Args = sql, s.Args()
@@ -108,6 +108,9 @@ type statement struct {
 	*query.Writer
 	tree   *query.Tree
 	offset int64
+	// version has the rows, in files in the folder.
+	version *Version
+	folder  string
 	// infinite selects sums that are beyond the range of a number as infinite numbers, for
 	// the caller to count them. Else they are null.
 	infinite bool

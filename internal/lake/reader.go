@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/share"
 )
 
@@ -42,13 +43,15 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
 	request.Files = lentFiles(v.Files)
-	end, err := r.runRequest(ctx, request, out)
+	tree, _ := query.Resolve(q, v.Columns) // without faults, or there would be no plan
+	end, err := r.runSorted(ctx, v, &statement{tree: tree, offset: q.Offset, version: v}, after, request, out)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
 	page := Page{Rows: end.Rows}
 	if end.Next != nil {
 		next := NextPage(v, &q, end.Next)
+		next.shorten(tree.Sort)
 		page.Next = &next
 	}
 	return page, nil

@@ -49,10 +49,18 @@ func (v *Version) scanSome(folder string, wanted func(*feedmill.VersionFile) boo
 // parts of it where rows are large. A worker holds what it has read of a statement and its
 // client has not taken, whatever the size, so each statement is given little to read.
 func (v *Version) scans(folder string, from int64) []string {
+	var all []string
+	for i, part := range v.parts {
+		if part.end > from || i == len(v.parts)-1 {
+			all = append(all, part.sql)
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
 	if v.source != "" || !v.isLarge() {
 		return []string{v.scan(folder, from)}
 	}
-	var all []string
 	first := int64(0)
 	for i := range v.Files {
 		file := &v.Files[i]

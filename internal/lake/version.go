@@ -35,6 +35,8 @@ type Version struct {
 	// source is what SQL selects the rows from where that is not the files as
 	// they are.
 	source string
+	// parts are the same as the source, some rows each, where rows are large.
+	parts []sourcePart
 }
 
 // Write writes a table as a version of one file. If the table ends with an error,
