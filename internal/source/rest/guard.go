@@ -14,12 +14,10 @@ import (
 // in which they are looked for.
 var errorPaths = []*jsonpath.Path{mustPath("$.success"), mustPath("$.ok"), mustPath("$.status"), mustPath("$.error"), mustPath("$.errors")}
 
-// checksErrors reports whether responses are checked for errors that no rule describes. A
-// rule that ignores some successful response shows that the user has decided what is one.
+// checksErrors reports whether a fetch without records is checked for errors that no rule
+// describes. A rule that ignores responses shows that the user has decided what is one.
 func (s *Spec) checksErrors() bool {
-	return s.definedUnder > feedmill.RulesFirst && !slices.ContainsFunc(s.rules, func(r rule) bool {
-		return r.action == actionIgnore && (r.path != nil || slices.ContainsFunc(r.status, func(status int) bool { return status < 300 }))
-	})
+	return s.definedUnder > feedmill.RulesFirst && !slices.ContainsFunc(s.rules, func(r rule) bool { return r.action == actionIgnore })
 }
 
 // errorSign is how a response reports an error, such as "success: false", empty where it
@@ -77,7 +75,7 @@ func (r *run) refuseError() error {
 // refuseFirst fails a first fetch whose response is an object that reports an error: without a
 // path it would become a row.
 func (s *sequence) refuseFirst(ctx context.Context, a *answer, format string) error {
-	if !s.job.NoPath || format != "json" || !s.spec.checksErrors() {
+	if !s.job.NoPath || format != "json" || s.spec.definedUnder == feedmill.RulesFirst {
 		return nil
 	}
 	found, err := find(ctx, a.body, a.size, errorPaths[:2]...)

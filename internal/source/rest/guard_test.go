@@ -36,7 +36,6 @@ func TestPossibleErrors(t *testing.T) {
 			{"", `{"error":{"code":7},"rows":[]}`, "error"},
 			{"", `{"errors":["no"],"rows":[]}`, "errors"},
 			{cursor, `{"rows":[],"next":"a"}|{"rows":[],"error":"late"}`, "error"},
-			{`,"errors":[{"status":[404],"action":"ignore"}]`, `{"success":false,"data":[]}`, "success: false"},
 			// Not an error.
 			{"", `{"success":true,"data":[],"errors":[],"error":null}`, ""},
 			{"", `{"success":"false","ok":0,"status":"ok","data":[]}`, ""},
@@ -47,6 +46,7 @@ func TestPossibleErrors(t *testing.T) {
 			{counted, `[{"id":1}]|{"error":"no such page"}`, ""},
 			{cursor, `{"rows":[],"error":"x","next":"a"}|{"rows":[{"id":1}]}`, ""},
 			{`,"errors":[{"bodyPath":"$.warning","action":"ignore"}]`, `{"success":false,"data":[]}`, ""},
+			{`,"errors":[{"status":[404],"action":"ignore"}]`, `{"success":false,"data":[]}`, ""},
 			{`,"rules":1`, `{"success":false,"data":[]}`, ""},
 		} {
 			for _, had := range []bool{true, false} {
@@ -83,6 +83,7 @@ func TestFirstResponseIsAnError(t *testing.T) {
 		}{
 			{`{"ok":false,"id":"invalid_auth"}`, "", true, true},
 			{`{"success":false,"id":1}`, "", true, true},
+			{`{"success":false,"id":1}`, `,"errors":[{"status":[404],"action":"ignore"}]`, true, true},
 			{`{"success":false,"id":1}`, "", false, false},
 			{`{"success":false,"id":1}`, `,"rules":1`, true, false},
 			{`{"success":true,"ok":"false","id":1}`, "", true, false},
