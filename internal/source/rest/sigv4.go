@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -52,17 +54,18 @@ func (a *auth) signV4(request *http.Request, now time.Time) {
 	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+a.username+"/"+scope+", SignedHeaders="+signed+", Signature="+hex.EncodeToString(key))
 }
 
-// canonicalPath is the path as it is signed: encoded once more than it is sent,
-// except for S3.
+// canonicalPath is the path as it is signed: without dots and empty segments, and encoded
+// once more than it is sent, except for S3.
 func (a *auth) canonicalPath(u *url.URL) string {
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
+	escaped := cmp.Or(u.EscapedPath(), "/")
 	if a.service == "s3" {
-		return path
+		return escaped
 	}
-	segments := strings.Split(path, "/")
+	clean := path.Clean("/" + escaped)
+	if strings.HasSuffix(escaped, "/") && clean != "/" {
+		clean += "/"
+	}
+	segments := strings.Split(clean, "/")
 	for i := range segments {
 		segments[i] = escapeStrictly(segments[i])
 	}
