@@ -12,6 +12,7 @@ func TestDecimalsOfManyDigits(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	s := start(t, setup{env: append(slices.Clone(webhooks.env), "FEEDMILL_DATABASE_DIRS="+folder)})
+	s.sumsOfFeeds(t)
 	const long, near = "1234567890123456789012345678901234567890", "1234567890123456789012345678901234567891"
 	for _, test := range []struct {
 		name, kind string
@@ -59,5 +60,28 @@ func TestDecimalsOfManyDigits(t *testing.T) {
 				t.Errorf("%s %+v", lossy.types(), lossy.LastError)
 			}
 		})
+	}
+}
+
+// sumsOfFeeds tests sums over a feed with more digits than a decimal, and those of which only the running
+// ones are beyond the range of a number.
+func (s *service) sumsOfFeeds(t *testing.T) {
+	const wide, wider = "60000000000000000000000000000000000001", "90000000000000000000000000000000000000"
+	f := s.upload(t, "", "text/csv", "g,d,f\n1,"+wide+",1e308\n1,"+wide+",1e308\n2,"+wider+",-1e308\n2,"+wider+",-1e308\n3,"+wide+",0.5\n")
+	for body, want := range map[string]string{
+		`{"fields":[{"field":"d","aggregate":"sum"},{"field":"g","select":false,"filters":[{"op":"eq","values":[1]}]}]}`: "too-many-digits",
+		`{"fields":[{"field":"d","aggregate":"sum"},{"field":"g","select":false,"filters":[{"op":"eq","values":[2]}]}]}`: "too-many-digits",
+		`{"fields":[{"field":"d","aggregate":"avg"},{"field":"g","select":false,"filters":[{"op":"eq","values":[2]}]}]}`: "too-many-digits",
+		`{"fields":[{"field":"d","aggregate":"sum"},{"field":"g","select":false,"filters":[{"op":"eq","values":[3]}]}]}`: `[{"d":` + wide + `}]`,
+		`{"fields":[{"field":"d","aggregate":"sum"},{"field":"g","select":false,"filters":[{"op":"eq","values":[9]}]}]}`: `[{"d":null}]`,
+		`{"fields":[{"field":"f","aggregate":"sum"}]}`:                                                                   `[{"f":0.5}]`,
+	} {
+		got := s.send(t, request{method: "POST", path: "/data_feeds/" + f.ID + "/query", body: body})
+		if status := map[bool]int{true: 422, false: 200}[want == "too-many-digits"]; got.status != status || !strings.Contains(got.body, want) {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+		if query := s.queried(t, `{"serviceName":"feeds","viewName":"`+f.ID+`","query":`+body+`}`); (query.State == "ready") != (got.status == 200) || got.status != 200 && !strings.Contains(query.LastError.Detail, "more than 38 digits") {
+			t.Errorf("%s: %+v", body, query)
+		}
 	}
 }

@@ -160,6 +160,7 @@ func (s *statement) selectAll(from string) string {
 		if !s.infinite {
 			sql = s.tree.Bounded(o.Expression, sql)
 		}
+		sql = duckdb.Checked(o.Expression, sql)
 		selected = append(selected, sql+" AS f"+strconv.Itoa(i))
 	}
 	for i, k := range s.tree.Sort {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/query/duckdb"
 	"github.com/feedmill/feedmill/internal/share"
 )
 
@@ -288,10 +289,18 @@ const queryTooLarge = "query-too-large"
 // translate gives a failure that a client can do something about its kind.
 func translate(err error) error {
 	failure, _ := errors.AsType[*wire.Failure](err)
-	if failure.Memory {
+	switch {
+	case failure.Memory:
 		return errTooLarge
+	case duckdb.IsSumOverflow(failure.Message):
+		return errManyDigits
 	}
 	return err
+}
+
+var errManyDigits = &feedmill.Error{
+	Kind: feedmill.ErrUnprocessable, Type: "too-many-digits",
+	Detail: "A sum of this query has more than 38 digits, which no column can hold. Filter more rows out, or leave the sum out.",
 }
 
 var errTooLarge = &feedmill.Error{

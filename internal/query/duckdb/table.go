@@ -120,7 +120,7 @@ func (t *Table) Key(e query.Expression) string {
 	case e.CanOverflow() && e.Column.Type == columnar.TypeNumber:
 		return query.NumberSum(e.Aggregate, sql, "sum("+sql+")")
 	}
-	return t.Aggregate(e.Aggregate, sql)
+	return Checked(e, t.Aggregate(e.Aggregate, sql))
 }
 
 // unsignedHugeKey is what is grouped and sorted by: the digits, with zeros before them, which are in the
