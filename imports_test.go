@@ -51,7 +51,7 @@ var importRules = []importRule{
 	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "internal/lake/worker", "internal/source/manifest", "client"}, tests: []string{"internal/source/database/databasetest", "internal/source/database/databasetest/duckdbtest"}},
 	{folder: "internal/app/browser", may: []string{root, "client", "internal/..."}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
-	{folder: "internal/api/...", may: []string{root, family, "internal/query"}},
+	{folder: "internal/api/...", may: []string{root, family, "internal/query", "client"}},
 	{folder: "internal/feed/...", may: []string{root, family, "internal/decode/...", "internal/model", "internal/lake/...", "internal/query/..."}, tests: []string{"internal/refresh", "internal/source/database", "internal/source/database/databasetest"}},
 	{folder: "internal/source/database/duckdb", may: []string{root, family, "internal/query/..."}, tests: []string{"internal/lake", "internal/lake/worker"}},
 	{folder: "internal/source/database/sqlite", may: []string{root, family, "internal/query/..."}, tests: []string{"internal/lake", "internal/lake/worker", "internal/lake/worker/sqlite"}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -55,29 +56,14 @@ func (c *call) noteFields(body strictjson.Value) {
 	}
 }
 
-type auditView struct {
-	ID        feedmill.ID `json:"id"`
-	At        timestamp   `json:"at"`
-	Actor     actorView   `json:"actor"`
-	Action    string      `json:"action"`
-	Resource  feedmill.ID `json:"resource"`
-	Fields    []string    `json:"fields"`
-	Address   string      `json:"address"`
-	RequestID string      `json:"requestId"`
-}
-
-// actorView has a key or a subject.
-type actorView struct {
-	Key     feedmill.ID `json:"key,omitzero"`
-	Subject string      `json:"subject,omitzero"`
-	Name    string      `json:"name"`
-}
-
-func viewAudit(e feedmill.AuditEntry) auditView {
+func viewAudit(e feedmill.AuditEntry) client.AuditEntry {
 	if e.Fields == nil {
 		e.Fields = []string{}
 	}
-	return auditView{e.ID, timestamp(e.At), actorView{e.Actor.Key, e.Actor.Subject, e.Actor.Name}, e.Action, e.Resource, e.Fields, e.Address, e.RequestID}
+	return client.AuditEntry{
+		ID: string(e.ID), At: e.At, Actor: client.Actor{Key: string(e.Actor.Key), Subject: e.Actor.Subject, Name: e.Actor.Name}, Action: e.Action,
+		Resource: string(e.Resource), Fields: e.Fields, Address: e.Address, RequestID: e.RequestID,
+	}
 }
 
 func (s *Server) listAudit(c *call) (answer, error) {

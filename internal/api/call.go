@@ -116,12 +116,19 @@ func (a answer) write(w http.ResponseWriter) {
 
 // jsonAnswer renders v as the body. What is no UTF-8 in its texts is replaced.
 func jsonAnswer(status int, v any) answer {
-	body, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	body, err := render(v)
 	if err != nil {
 		panic(fmt.Errorf("rendering an answer: %w", err))
 	}
 	return answer{status: status, contentType: "application/json", body: body}
 }
+
+// asAPI is how the API writes what clients read: times as [timestamp] does.
+var asAPI = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true),
+	json.WithMarshalers(json.MarshalFunc(func(t time.Time) ([]byte, error) { return timestamp(t).MarshalJSON() })))
+
+// render writes a record, of the types of package client or of this one.
+func render(v any) ([]byte, error) { return json.Marshal(v, asAPI) }
 
 // resource is the envelope of a single record.
 type resource struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // ConnectionStore has the connections.
@@ -116,13 +117,6 @@ func (s *Server) deleteConnection(c *call) (answer, error) {
 	return answer{status: http.StatusNoContent}, nil
 }
 
-// connectionTestView is what came of trying a connection.
-type connectionTestView struct {
-	OK       bool         `json:"ok"`
-	Detail   string       `json:"detail"`
-	Duration milliseconds `json:"durationMs"`
-}
-
 func (s *Server) testConnection(c *call) (answer, error) {
 	id, err := c.connectionID()
 	if err != nil {
@@ -132,5 +126,5 @@ func (s *Server) testConnection(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return jsonAnswer(http.StatusOK, connectionTestView{t.OK, sentence(t.Detail), milliseconds(float64(t.Duration.Microseconds()) / 1000)}), nil
+	return jsonAnswer(http.StatusOK, client.ConnectionTest{OK: t.OK, Detail: sentence(t.Detail), DurationMS: inMilliseconds(t.Duration)}), nil
 }

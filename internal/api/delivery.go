@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // DeliveryStore has the deliveries and their attempts.
@@ -37,9 +38,9 @@ type deliveryView struct {
 	// LastAttempt is there once an attempt has been made.
 	LastAttempt *lastAttemptView `json:"lastAttempt,omitzero"`
 	// What follows is in the answer about one delivery only.
-	Attempts        *[]attemptView `json:"attempts,omitzero"`
-	PlannedAttempts *[]timestamp   `json:"plannedAttempts,omitzero"`
-	WaitsFor        *waitView      `json:"waitsFor,omitzero"`
+	Attempts        *[]attemptView       `json:"attempts,omitzero"`
+	PlannedAttempts *[]timestamp         `json:"plannedAttempts,omitzero"`
+	WaitsFor        *client.DeliveryWait `json:"waitsFor,omitzero"`
 	// Payload is the text that is sent, absent where the event is not kept any more.
 	Payload *string `json:"payload,omitzero"`
 	// Older and Newer are the deliveries of the subscription beside it, where there are any.

@@ -9,25 +9,8 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
-
-// sentView is the request of an attempt. Its body is the payload of the delivery.
-type sentView struct {
-	Method  string       `json:"method"`
-	URL     string       `json:"url"`
-	Headers []headerView `json:"headers"`
-	// ChangedSince says that the subscription is not as it was then, so that the
-	// request may have looked otherwise.
-	ChangedSince bool `json:"changedSince"`
-}
-
-// waitView is what an open delivery waits for.
-type waitView struct {
-	Reason string `json:"reason"`
-	// Delivery is the one before it, where they are delivered in order.
-	Delivery feedmill.ID `json:"deliveryId,omitzero"`
-	Until    timestamp   `json:"until,omitzero"`
-}
 
 // What deliveries wait for.
 const (
@@ -89,10 +72,10 @@ func (s *Server) besides(c *call, d feedmill.Delivery) (older, newer feedmill.ID
 }
 
 // sent is the request of an attempt, without what signs it and what is secret.
-func (s *Server) sent(sub feedmill.Subscription, d feedmill.Delivery, a feedmill.Attempt, payload []byte) *sentView {
+func (s *Server) sent(sub feedmill.Subscription, d feedmill.Delivery, a feedmill.Attempt, payload []byte) *client.SentRequest {
 	to := sub.Destination
-	v := &sentView{Method: to.Method, URL: to.URL, ChangedSince: sub.UpdatedAt.After(a.At)}
-	header := func(name, value string) { v.Headers = append(v.Headers, headerView{name, value}) }
+	v := &client.SentRequest{Method: to.Method, URL: to.URL, ChangedSince: sub.UpdatedAt.After(a.At)}
+	header := func(name, value string) { v.Headers = append(v.Headers, client.AnswerHeader{Name: name, Value: value}) }
 	if to.Method == http.MethodGet {
 		join := "?"
 		if strings.Contains(v.URL, "?") {
@@ -140,12 +123,12 @@ func (s *Server) planned(sub feedmill.Subscription, d feedmill.Delivery) []times
 }
 
 // waitsFor says what an open delivery waits for, and is nil while it is sent.
-func (s *Server) waitsFor(c *call, sub feedmill.Subscription, d feedmill.Delivery) (*waitView, error) {
+func (s *Server) waitsFor(c *call, sub feedmill.Subscription, d feedmill.Delivery) (*client.DeliveryWait, error) {
 	switch {
 	case s.stateNow(d.ID, d.State) == feedmill.DeliveryDelivering:
 		return nil, nil
 	case sub.State == feedmill.SubscriptionPaused:
-		return &waitView{Reason: waitsForResume}, nil
+		return &client.DeliveryWait{Reason: waitsForResume}, nil
 	}
 	if sub.Delivery.Ordered && d.ResourceID != "" {
 		const whenever = 100 * 365 * 24 * time.Hour
@@ -156,16 +139,16 @@ func (s *Server) waitsFor(c *call, sub feedmill.Subscription, d feedmill.Deliver
 			return nil, err
 		}
 		if len(heads) > 0 && heads[0].ID != d.ID {
-			return &waitView{Reason: waitsForOrder, Delivery: heads[0].ID}, nil
+			return &client.DeliveryWait{Reason: waitsForOrder, DeliveryID: string(heads[0].ID)}, nil
 		}
 	}
 	if d.State == feedmill.DeliveryRetrying && d.DueAt.After(now()) {
-		return &waitView{Reason: waitsForTime, Until: timestamp(d.DueAt)}, nil
+		return &client.DeliveryWait{Reason: waitsForTime, Until: d.DueAt}, nil
 	}
 	for _, b := range s.Dispatcher.OpenBreakers() {
 		if b.Subscription == sub.ID {
-			return &waitView{Reason: waitsForBreaker, Until: timestamp(b.ProbeAt)}, nil
+			return &client.DeliveryWait{Reason: waitsForBreaker, Until: b.ProbeAt}, nil
 		}
 	}
-	return &waitView{Reason: waitsForTurn}, nil
+	return &client.DeliveryWait{Reason: waitsForTurn}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // maxCounted is how far the deliveries in a state are counted: the log of a busy
@@ -15,10 +16,10 @@ const maxCounted = 1000
 
 // lastAttemptView is the last attempt of a delivery in short.
 type lastAttemptView struct {
-	At       timestamp    `json:"at"`
-	Status   *int         `json:"status"`
-	Error    *string      `json:"error"`
-	Duration milliseconds `json:"durationMs"`
+	At       timestamp           `json:"at"`
+	Status   *int                `json:"status"`
+	Error    *string             `json:"error"`
+	Duration client.Milliseconds `json:"durationMs"`
 }
 
 func viewLastAttempt(a feedmill.Attempt) *lastAttemptView {

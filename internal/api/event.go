@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/jstext"
 )
 
@@ -169,7 +170,7 @@ type eventView struct {
 	ResourceID  *string        `json:"resourceId"`
 	Data        jsontext.Value `json:"data"`
 	// Deliveries are the first of them.
-	Deliveries []routeView `json:"deliveries"`
+	Deliveries []client.EventRoute `json:"deliveries"`
 	// Size is how many bytes are delivered.
 	Size int `json:"size"`
 	// Counts are how many deliveries there are of each state, and CountsAtLeast says that
@@ -179,18 +180,7 @@ type eventView struct {
 	// Match says whether the event is for a subscription, where that was asked.
 	Match *matchView `json:"match,omitzero"`
 	// FanOut is there while deliveries of it are still being made.
-	FanOut *fanOutView `json:"fanOut,omitzero"`
-}
-
-type fanOutView struct {
-	State string `json:"state"`
-	Made  int    `json:"made"`
-}
-
-type routeView struct {
-	ID           feedmill.ID            `json:"id"`
-	Subscription feedmill.ID            `json:"subscriptionId"`
-	State        feedmill.DeliveryState `json:"state"`
+	FanOut *client.FanOut `json:"fanOut,omitzero"`
 }
 
 func viewEvent(e feedmill.Event) eventView {
@@ -315,13 +305,13 @@ func (s *Server) routedEvents(ctx context.Context, workspace feedmill.ID, events
 	for i := range views {
 		v := &views[i]
 		if made, ok := making[v.ID]; ok {
-			v.FanOut = &fanOutView{"making", made}
+			v.FanOut = &client.FanOut{State: "making", Made: made}
 		}
-		v.Deliveries, v.Counts, v.CountsAtLeast = []routeView{}, make(map[feedmill.DeliveryState]int), len(routes[v.ID]) > counted
+		v.Deliveries, v.Counts, v.CountsAtLeast = []client.EventRoute{}, make(map[feedmill.DeliveryState]int), len(routes[v.ID]) > counted
 		for i, r := range routes[v.ID][:min(len(routes[v.ID]), counted)] {
 			state := s.stateNow(r.Delivery, r.State)
 			if v.Counts[state]++; i < most {
-				v.Deliveries = append(v.Deliveries, routeView{r.Delivery, r.Subscription, state})
+				v.Deliveries = append(v.Deliveries, client.EventRoute{ID: string(r.Delivery), SubscriptionID: string(r.Subscription), State: state})
 			}
 		}
 	}

@@ -6,39 +6,26 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // exchangeView is one request to an endpoint and what came of it.
 type exchangeView struct {
-	At      timestamp    `json:"at"`
-	Status  int          `json:"status,omitzero"`
-	Headers []headerView `json:"headers"`
+	At      timestamp             `json:"at"`
+	Status  int                   `json:"status,omitzero"`
+	Headers []client.AnswerHeader `json:"headers"`
 	// HeadersTruncated says that there were more of them.
-	HeadersTruncated bool       `json:"headersTruncated,omitzero"`
-	Timing           timingView `json:"timing"`
-	Error            string     `json:"error,omitzero"`
+	HeadersTruncated bool          `json:"headersTruncated,omitzero"`
+	Timing           client.Timing `json:"timing"`
+	Error            string        `json:"error,omitzero"`
 	// Body is text: what is no UTF-8 in it is replaced.
 	Body          *string `json:"body,omitzero"`
 	BodyTruncated bool    `json:"bodyTruncated,omitzero"`
 }
 
-type headerView struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+func inMilliseconds(d time.Duration) client.Milliseconds {
+	return client.Milliseconds(d.Microseconds()) / 1000
 }
-
-type timingView struct {
-	DNS       milliseconds `json:"dnsMs"`
-	Connect   milliseconds `json:"connectMs"`
-	TLS       milliseconds `json:"tlsMs"`
-	FirstByte milliseconds `json:"firstByteMs"`
-	Total     milliseconds `json:"totalMs"`
-}
-
-// readMilliseconds is a duration as a number of milliseconds, exact to the microsecond.
-type milliseconds float64
-
-func inMilliseconds(d time.Duration) milliseconds { return milliseconds(d.Microseconds()) / 1000 }
 
 // attemptView is an exchange that was part of a delivery.
 type attemptView struct {
@@ -46,7 +33,7 @@ type attemptView struct {
 	Number       int         `json:"number"`
 	exchangeView `json:",inline"`
 	// Request is null where the subscription is gone.
-	Request *sentView `json:"request"`
+	Request *client.SentRequest `json:"request"`
 }
 
 // pingView is an exchange that was made to test an endpoint.
@@ -57,14 +44,14 @@ type pingView struct {
 
 func viewExchange(a feedmill.Attempt) exchangeView {
 	v := exchangeView{
-		At: timestamp(a.At), Status: a.Status, Headers: make([]headerView, len(a.Header)), Error: valid(a.Error),
-		Timing: timingView{
-			inMilliseconds(a.Timing.DNS), inMilliseconds(a.Timing.Connect), inMilliseconds(a.Timing.TLS),
-			inMilliseconds(a.Timing.FirstByte), inMilliseconds(a.Timing.Total),
+		At: timestamp(a.At), Status: a.Status, Headers: make([]client.AnswerHeader, len(a.Header)), Error: valid(a.Error),
+		Timing: client.Timing{
+			DNS: inMilliseconds(a.Timing.DNS), Connect: inMilliseconds(a.Timing.Connect), TLS: inMilliseconds(a.Timing.TLS),
+			FirstByte: inMilliseconds(a.Timing.FirstByte), Total: inMilliseconds(a.Timing.Total),
 		},
 	}
 	for i, h := range a.Header {
-		v.Headers[i] = headerView{valid(h[0]), valid(h[1])}
+		v.Headers[i] = client.AnswerHeader{Name: valid(h[0]), Value: valid(h[1])}
 	}
 	if last := len(a.Header) - 1; last >= 0 && a.Header[last] == feedmill.LinesLeftOut {
 		v.Headers, v.HeadersTruncated = v.Headers[:last], true

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
@@ -29,7 +30,7 @@ type feedView struct {
 	Key           []string           `json:"key"`
 	SchemaPolicy  string             `json:"schemaPolicy"`
 	Keep          keepView           `json:"keep"`
-	Schedule      *scheduleView      `json:"schedule"`
+	Schedule      *client.Schedule   `json:"schedule"`
 	ExpectEvery   *string            `json:"expectEvery"`
 	Expect        *expectView        `json:"expect"`
 	NextRefreshAt timestamp          `json:"nextRefreshAt"`
@@ -48,20 +49,12 @@ type feedView struct {
 	UpdatedAt       timestamp      `json:"updatedAt"`
 }
 
-// scheduleView is when a feed is refreshed: at an interval, or by a cron
-// expression in a time zone.
-type scheduleView struct {
-	Every    string `json:"every,omitzero"`
-	Cron     string `json:"cron,omitzero"`
-	Timezone string `json:"timezone,omitzero"`
-}
-
-func viewSchedule(s feedmill.Schedule) *scheduleView {
+func viewSchedule(s feedmill.Schedule) *client.Schedule {
 	switch {
 	case s.Cron != "":
-		return &scheduleView{Cron: s.Cron, Timezone: cmp.Or(s.Timezone, "UTC")}
+		return &client.Schedule{Cron: s.Cron, Timezone: cmp.Or(s.Timezone, "UTC")}
 	case s.Every > 0:
-		return &scheduleView{Every: feedmill.FormatDuration(s.Every)}
+		return &client.Schedule{Every: feedmill.FormatDuration(s.Every)}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // feedTypes lists the types of feeds that can be created.
@@ -97,12 +98,12 @@ type previewView struct {
 	Source   jsontext.Value `json:"source"`
 	Trace    []tracedView   `json:"trace"`
 	// Handle is that of the data, for requests that follow; null where it is not held.
-	Handle *heldView `json:"handle"`
+	Handle *client.PreviewHandle `json:"handle"`
 	// Candidates are where the records may be; empty where nothing is to be chosen.
 	Candidates []feedmill.RecordCandidate `json:"candidates"`
 }
 
-func previewAnswer(p feedmill.FeedPreview, handle *heldView) answer {
+func previewAnswer(p feedmill.FeedPreview, handle *client.PreviewHandle) answer {
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
 		Columns: viewColumns(p.Columns), RowCount: p.RowCount, Rows: p.Rows,
 		Warnings: viewWarnings(p.Warnings), Source: viewSource(p.Spec, p.Found), Trace: viewTrace(p.Trace), Handle: handle,

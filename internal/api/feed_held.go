@@ -6,13 +6,8 @@ import (
 	"io"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
-
-// heldView is the handle of data that is held.
-type heldView struct {
-	ID        feedmill.ID `json:"id"`
-	ExpiresAt timestamp   `json:"expiresAt"`
-}
 
 // readHeld reads an upload whose data the request has or, where the parameter preview
 // names it, is held from a preview before. What is held is read as if it were sent
@@ -89,11 +84,11 @@ func (s *Server) letGo(c *call) {
 }
 
 // viewHeld is the handle of a body, nil where none is held.
-func viewHeld(held feedmill.HeldBody) *heldView {
+func viewHeld(held feedmill.HeldBody) *client.PreviewHandle {
 	if held.ID == "" {
 		return nil
 	}
-	return &heldView{held.ID, timestamp(held.ExpiresAt)}
+	return &client.PreviewHandle{ID: string(held.ID), ExpiresAt: held.ExpiresAt}
 }
 
 // copied is a body that is written somewhere else, too, as it is read.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // refreshView is one try to bring a feed new data.
@@ -15,25 +16,25 @@ type refreshView struct {
 	Trigger *string                `json:"trigger"`
 	Stage   *feedmill.RefreshStage `json:"stage"`
 	// Progress is the share that is done, as far as one knows.
-	Progress       *float64       `json:"progress"`
-	StartedAt      timestamp      `json:"startedAt"`
-	EndedAt        timestamp      `json:"endedAt"`
-	Duration       *milliseconds  `json:"durationMs"`
-	Requests       int64          `json:"requests"`
-	Pages          int64          `json:"pages"`
-	BytesIn        int64          `json:"bytesIn"`
-	RowsIn         int64          `json:"rowsIn"`
-	RowsStored     int64          `json:"rowsStored"`
-	RowsRejected   int64          `json:"rowsRejected"`
-	RowsSuperseded int64          `json:"rowsSuperseded"`
-	RowsKnown      int64          `json:"rowsKnown"`
-	Parts          *int64         `json:"parts"`
-	PartsDone      *int64         `json:"partsDone"`
-	Version        *int64         `json:"version"`
-	Rows           *changeView    `json:"rows"`
-	Outcome        *string        `json:"outcome"`
-	Warnings       []warningView  `json:"warnings"`
-	Error          *feedErrorView `json:"error"`
+	Progress       *float64             `json:"progress"`
+	StartedAt      timestamp            `json:"startedAt"`
+	EndedAt        timestamp            `json:"endedAt"`
+	Duration       *client.Milliseconds `json:"durationMs"`
+	Requests       int64                `json:"requests"`
+	Pages          int64                `json:"pages"`
+	BytesIn        int64                `json:"bytesIn"`
+	RowsIn         int64                `json:"rowsIn"`
+	RowsStored     int64                `json:"rowsStored"`
+	RowsRejected   int64                `json:"rowsRejected"`
+	RowsSuperseded int64                `json:"rowsSuperseded"`
+	RowsKnown      int64                `json:"rowsKnown"`
+	Parts          *int64               `json:"parts"`
+	PartsDone      *int64               `json:"partsDone"`
+	Version        *int64               `json:"version"`
+	Rows           *changeView          `json:"rows"`
+	Outcome        *string              `json:"outcome"`
+	Warnings       []warningView        `json:"warnings"`
+	Error          *feedErrorView       `json:"error"`
 }
 
 // mostEstimated is the largest share that is told of a refresh of which nobody knows
@@ -82,19 +83,19 @@ type wholeRefreshView struct {
 
 // tracedView is a request to a source and what came of it.
 type tracedView struct {
-	Method   string       `json:"method"`
-	URL      string       `json:"url"`
-	At       timestamp    `json:"at"`
-	Status   *int         `json:"status"`
-	Bytes    int64        `json:"bytes"`
-	Duration milliseconds `json:"durationMs"`
-	Rows     int64        `json:"rows"`
-	Page     *int         `json:"page"`
-	Attempt  int          `json:"attempt"`
+	Method   string              `json:"method"`
+	URL      string              `json:"url"`
+	At       timestamp           `json:"at"`
+	Status   *int                `json:"status"`
+	Bytes    int64               `json:"bytes"`
+	Duration client.Milliseconds `json:"durationMs"`
+	Rows     int64               `json:"rows"`
+	Page     *int                `json:"page"`
+	Attempt  int                 `json:"attempt"`
 	// WaitedMS and WaitedFor are of the time before the request.
-	WaitedMS  milliseconds `json:"waitedMs"`
-	WaitedFor *string      `json:"waitedFor"`
-	Error     *string      `json:"error"`
+	WaitedMS  client.Milliseconds `json:"waitedMs"`
+	WaitedFor *string             `json:"waitedFor"`
+	Error     *string             `json:"error"`
 	// Request and Excerpt are of one that failed.
 	Request *sourceRequestView `json:"request"`
 	Excerpt *string            `json:"excerpt"`
@@ -104,8 +105,8 @@ func viewTrace(requests []feedmill.TracedRequest) []tracedView {
 	views := make([]tracedView, len(requests))
 	for i, r := range requests {
 		views[i] = tracedView{
-			Method: r.Method, URL: valid(r.URL), At: timestamp(r.At), Status: orNull(r.Status), Bytes: r.Bytes, Duration: milliseconds(r.DurationMS),
-			Rows: r.Rows, Page: orNull(r.Page), Attempt: r.Attempt, WaitedMS: milliseconds(r.WaitedMS), WaitedFor: orNull(r.WaitedFor), Error: orNull(valid(r.Error)),
+			Method: r.Method, URL: valid(r.URL), At: timestamp(r.At), Status: orNull(r.Status), Bytes: r.Bytes, Duration: client.Milliseconds(r.DurationMS),
+			Rows: r.Rows, Page: orNull(r.Page), Attempt: r.Attempt, WaitedMS: client.Milliseconds(r.WaitedMS), WaitedFor: orNull(r.WaitedFor), Error: orNull(valid(r.Error)),
 			Request: viewSourceRequest(r.Request), Excerpt: orNull(valid(r.Excerpt)),
 		}
 	}

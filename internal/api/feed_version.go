@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -21,13 +22,7 @@ type versionView struct {
 	RefreshID *string     `json:"refreshId"`
 	Pinned    bool        `json:"pinned"`
 	// Upstream is empty where the version was not built from other feeds.
-	Upstream []upstreamView `json:"upstream"`
-}
-
-// upstreamView is a version of another feed that a version was built from.
-type upstreamView struct {
-	ID      feedmill.ID `json:"id"`
-	Version int64       `json:"version"`
+	Upstream []client.UpstreamVersion `json:"upstream"`
 }
 
 // changeView counts rows that are different from those of the version before.
@@ -47,10 +42,10 @@ func viewChanges(rows *feedmill.RowChanges) *changeView {
 func (s *Server) viewVersion(t feedmill.FeedType, v feedmill.FeedVersion) versionView {
 	view := versionView{
 		Version: v.Number, CreatedAt: timestamp(v.CreatedAt), RowCount: v.Rows, ByteSize: v.Bytes,
-		Rows: viewChanges(v.Changes.Rows), RefreshID: orNull(string(v.Refresh)), Pinned: v.Pinned, Upstream: []upstreamView{},
+		Rows: viewChanges(v.Changes.Rows), RefreshID: orNull(string(v.Refresh)), Pinned: v.Pinned, Upstream: []client.UpstreamVersion{},
 	}
 	for _, u := range s.Feeds.Upstream(t, v) {
-		view.Upstream = append(view.Upstream, upstreamView(u))
+		view.Upstream = append(view.Upstream, client.UpstreamVersion{ID: string(u.ID), Version: u.Version})
 	}
 	return view
 }

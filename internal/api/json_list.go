@@ -3,9 +3,6 @@ package api
 import (
 	"fmt"
 	"net/http"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -25,7 +22,7 @@ type jsonList struct {
 
 // add renders a record, and returns false where the page has no room for it.
 func (l *jsonList) add(v any) bool {
-	item, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	item, err := render(v)
 	if err != nil {
 		panic(fmt.Errorf("rendering a record of a list: %w", err))
 	}

@@ -7,68 +7,15 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // operateView is how the service does, over all workspaces.
 type operateView struct {
-	Series   []seriesPoint `json:"series"`
-	Breakers []breakerView `json:"breakers"`
-	Stores   []storeView   `json:"stores"`
-	Replicas []replicaView `json:"replicas"`
-}
-
-type breakerView struct {
-	Subscription feedmill.ID `json:"subscriptionId"`
-	Workspace    feedmill.ID `json:"workspaceId"`
-	Name         string      `json:"name"`
-	// Endpoint is the host that is left alone.
-	Endpoint  string                `json:"endpoint"`
-	State     feedmill.BreakerState `json:"state"`
-	Since     timestamp             `json:"since"`
-	LastError string                `json:"lastError"`
-	ProbeAt   timestamp             `json:"probeAt"`
-	// Held is how many deliveries wait for it, and HeldAtLeast says that there are more.
-	Held        int  `json:"held"`
-	HeldAtLeast bool `json:"heldAtLeast,omitzero"`
-}
-
-type storeView struct {
-	Name  string `json:"name"`
-	State string `json:"state"`
-	// Engine is what keeps the records, and Where the place of the store.
-	Engine string `json:"engine,omitzero"`
-	Where  string `json:"where,omitzero"`
-	// Connections are those of the replica that is asked, of MaxConnections.
-	Connections    int `json:"connections,omitzero"`
-	MaxConnections int `json:"maxConnections,omitzero"`
-	// Latency is how long an answer took just now, and the quantiles are those of the
-	// last hour: half of the answers, and all but one of a hundred, took at most so long.
-	Latency milliseconds  `json:"latencyMs"`
-	P50     *milliseconds `json:"p50Ms,omitzero"`
-	P99     *milliseconds `json:"p99Ms,omitzero"`
-	// Replica is the one whose disk it is, FreeBytes what is free of it, and TotalBytes what
-	// it has.
-	Replica    string `json:"replica,omitzero"`
-	FreeBytes  *int64 `json:"freeBytes,omitzero"`
-	TotalBytes int64  `json:"totalBytes,omitzero"`
-}
-
-// replicaView is a process of the service.
-type replicaView struct {
-	Name      string    `json:"name"`
-	Version   string    `json:"version"`
-	StartedAt timestamp `json:"startedAt"`
-	Slots     int       `json:"slots"`
-	InFlight  int       `json:"inFlight"`
-	Queued    int       `json:"queued"`
-	Refreshes int       `json:"refreshes"`
-	// MemoryBytes is what the process has in memory.
-	MemoryBytes int64 `json:"memoryBytes"`
-	// LeaseAge is how long ago the process last said that it is there.
-	LeaseAge float64 `json:"leaseAgeSeconds"`
-	// MissingFiles is how many files of the current versions of feeds are not in its data folder:
-	// it does not serve the data of those feeds and does not refresh them.
-	MissingFiles int `json:"missingFiles"`
+	Series   []seriesPoint        `json:"series"`
+	Breakers []client.OpenBreaker `json:"breakers"`
+	Stores   []client.StoreState  `json:"stores"`
+	Replicas []client.Replica     `json:"replicas"`
 }
 
 // storePatience is how long a store may take to say that it is there.
@@ -78,7 +25,7 @@ func (s *Server) operate(c *call) (answer, error) {
 	if !c.who.AllWorkspaces {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" sees how the service does."}
 	}
-	v := operateView{Breakers: []breakerView{}, Stores: []storeView{s.recordStore(c.ctx())}}
+	v := operateView{Breakers: []client.OpenBreaker{}, Stores: []client.StoreState{s.recordStore(c.ctx())}}
 	reports, err := s.processes(c.ctx())
 	if err != nil {
 		return answer{}, err
@@ -86,7 +33,7 @@ func (s *Server) operate(c *call) (answer, error) {
 	for _, r := range reports {
 		v.Replicas = append(v.Replicas, viewReplica(r))
 		if r.FreeDisk != nil {
-			v.Stores = append(v.Stores, storeView{Name: "disk", State: "ready", Replica: r.Name, Where: r.Folder, FreeBytes: r.FreeDisk, TotalBytes: r.DiskSize})
+			v.Stores = append(v.Stores, client.StoreState{Name: "disk", State: "ready", Replica: r.Name, Where: r.Folder, FreeBytes: r.FreeDisk, TotalBytes: r.DiskSize})
 		}
 		for _, b := range r.Breakers {
 			v.Breakers = append(v.Breakers, s.viewBreaker(c.ctx(), b))
@@ -102,13 +49,13 @@ func (s *Server) operate(c *call) (answer, error) {
 }
 
 // countHeld counts what waits behind breakers, as far as lists count backlogs.
-func (s *Server) countHeld(ctx context.Context, breakers []breakerView) error {
+func (s *Server) countHeld(ctx context.Context, breakers []client.OpenBreaker) error {
 	if len(breakers) == 0 {
 		return nil
 	}
 	ids := make([]feedmill.ID, len(breakers))
 	for i, b := range breakers {
-		ids[i] = b.Subscription
+		ids[i] = feedmill.ID(b.SubscriptionID)
 	}
 	backlogs, err := s.Store.Backlogs(ctx, ids, feedmill.MaxListedBacklog+1)
 	if err != nil {
@@ -116,7 +63,8 @@ func (s *Server) countHeld(ctx context.Context, breakers []breakerView) error {
 	}
 	for i := range breakers {
 		b := &breakers[i]
-		b.Held = backlogs[b.Subscription].Pending + backlogs[b.Subscription].Retrying
+		backlog := backlogs[ids[i]]
+		b.Held = backlog.Pending + backlog.Retrying
 		if b.HeldAtLeast = b.Held > feedmill.MaxListedBacklog; b.HeldAtLeast {
 			b.Held = feedmill.MaxListedBacklog
 		}
@@ -125,8 +73,8 @@ func (s *Server) countHeld(ctx context.Context, breakers []breakerView) error {
 }
 
 // viewBreaker tells of a breaker and whose it is.
-func (s *Server) viewBreaker(ctx context.Context, b feedmill.OpenBreaker) breakerView {
-	v := breakerView{Subscription: b.Subscription, Workspace: b.Workspace, State: b.State, Since: timestamp(b.Since), LastError: b.LastError, ProbeAt: timestamp(b.ProbeAt)}
+func (s *Server) viewBreaker(ctx context.Context, b feedmill.OpenBreaker) client.OpenBreaker {
+	v := client.OpenBreaker{SubscriptionID: string(b.Subscription), WorkspaceID: string(b.Workspace), State: b.State, Since: b.Since, LastError: b.LastError, ProbeAt: b.ProbeAt}
 	if sub, err := s.Store.Subscription(ctx, b.Workspace, b.Subscription); err == nil {
 		v.Name = sub.Name
 		if u, err := url.Parse(sub.Destination.URL); err == nil {
@@ -137,9 +85,9 @@ func (s *Server) viewBreaker(ctx context.Context, b feedmill.OpenBreaker) breake
 }
 
 // recordStore says how the store of records does.
-func (s *Server) recordStore(ctx context.Context) storeView {
+func (s *Server) recordStore(ctx context.Context) client.StoreState {
 	took, err := s.askStore(ctx)
-	v := storeView{Name: "records", State: "ready", Latency: inMilliseconds(took)}
+	v := client.StoreState{Name: "records", State: "ready", Latency: inMilliseconds(took)}
 	if err != nil {
 		v.State = "failed"
 	}

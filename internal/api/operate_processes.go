@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // ProcessStore has the reports of the processes that share the store.
@@ -56,9 +57,9 @@ type processState struct {
 	saidAt time.Time
 }
 
-func viewReplica(p processState) replicaView {
-	return replicaView{
-		Name: p.Name, Version: p.Version, StartedAt: timestamp(p.StartedAt), Slots: p.Slots, InFlight: p.InFlight, Queued: p.Queued,
+func viewReplica(p processState) client.Replica {
+	return client.Replica{
+		Name: p.Name, Version: p.Version, StartedAt: p.StartedAt, Slots: p.Slots, InFlight: p.InFlight, Queued: p.Queued,
 		Refreshes: p.Refreshes, MemoryBytes: p.MemoryBytes, LeaseAge: max(time.Since(p.saidAt), 0).Round(time.Millisecond).Seconds(),
 		MissingFiles: p.MissingFiles,
 	}

@@ -8,10 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // kinds is the one table from the domain's kinds of refusal to HTTP.
@@ -52,7 +50,7 @@ type problem struct {
 	Source *sourceAnswerView `json:"source,omitzero"`
 	Trace  []tracedView      `json:"trace,omitzero"`
 	// Handle is that of the data of a preview that failed.
-	Handle *heldView `json:"handle,omitzero"`
+	Handle *client.PreviewHandle `json:"handle,omitzero"`
 
 	retryAfter int // seconds; 0 means not said
 	cause      error
@@ -146,7 +144,7 @@ const unrendered = `{"type":"/problems/internal","title":"Something went wrong o
 // answer renders the problem. It never fails: a path or a parameter can be any
 // bytes, and what is no UTF-8 in them is replaced.
 func (p problem) answer() answer {
-	body, err := json.Marshal(p, jsontext.AllowInvalidUTF8(true))
+	body, err := render(p)
 	if err != nil {
 		return answer{
 			status: http.StatusInternalServerError, contentType: "application/problem+json", body: []byte(unrendered),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // ReplayStore has the replays.
@@ -17,29 +18,10 @@ type ReplayStore interface {
 	CancelReplay(ctx context.Context, workspace, subscription, id feedmill.ID, at time.Time) error
 }
 
-type replayView struct {
-	ID           feedmill.ID              `json:"id"`
-	Subscription feedmill.ID              `json:"subscriptionId"`
-	Since        timestamp                `json:"since"`
-	Until        timestamp                `json:"until"`
-	Selection    feedmill.ReplaySelection `json:"selection"`
-	// States are those of the deliveries that are selected, none where events
-	// are.
-	States    []feedmill.DeliveryState `json:"states"`
-	Rate      int                      `json:"rate,omitzero"`
-	DryRun    bool                     `json:"dryRun,omitzero"`
-	State     feedmill.ReplayState     `json:"state"`
-	Total     *int                     `json:"total"` // null while it is counted
-	Made      int                      `json:"made"`
-	Reason    string                   `json:"reason,omitzero"`
-	CreatedAt timestamp                `json:"createdAt"`
-	EndedAt   timestamp                `json:"endedAt,omitzero"`
-}
-
-func viewReplay(r feedmill.Replay) replayView {
-	v := replayView{
-		ID: r.ID, Subscription: r.Subscription, Since: timestamp(r.Since), Until: timestamp(r.Until), Selection: r.Selection, States: r.Selection.States(),
-		Rate: r.Rate, DryRun: r.DryRun, State: r.State, Made: r.Made, Reason: r.Reason, CreatedAt: timestamp(r.CreatedAt), EndedAt: timestamp(r.EndedAt),
+func viewReplay(r feedmill.Replay) client.Replay {
+	v := client.Replay{
+		ID: string(r.ID), SubscriptionID: string(r.Subscription), Since: r.Since, Until: r.Until, Selection: r.Selection, States: r.Selection.States(),
+		Rate: r.Rate, DryRun: r.DryRun, State: r.State, Made: r.Made, Reason: r.Reason, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt,
 	}
 	if r.State != feedmill.ReplayCounting {
 		v.Total = &r.Total

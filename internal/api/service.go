@@ -10,15 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
-
-type serviceView struct {
-	ServiceName string                 `json:"serviceName"`
-	Title       string                 `json:"title"`
-	Connector   string                 `json:"connector"`
-	Status      feedmill.ServiceStatus `json:"status"`
-}
 
 func (s *Server) listServices(c *call) (answer, error) {
 	list := c.wholeList()
@@ -29,20 +23,11 @@ func (s *Server) listServices(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	views := make([]serviceView, len(services))
+	views := make([]client.Service, len(services))
 	for i, of := range services {
-		views[i] = serviceView{of.Name, of.Title, of.Connector, of.Status}
+		views[i] = client.Service{ServiceName: of.Name, Title: of.Title, Connector: of.Connector, Status: of.Status}
 	}
-	return wholeAnswer(c, list, views, func(v serviceView) string { return v.ServiceName })
-}
-
-// viewView is something of a service that can be read.
-type viewView struct {
-	Name        string `json:"name"`
-	Label       string `json:"label"`
-	Description string `json:"description"`
-	Kind        string `json:"kind"`
-	RowEstimate *int64 `json:"rowEstimate"`
+	return wholeAnswer(c, list, views, func(v client.Service) string { return v.ServiceName })
 }
 
 // listViews answers a page of the views of a service, in the order of their names,
@@ -75,8 +60,8 @@ func (s *Server) listViews(c *call) (answer, error) {
 
 // pickViews picks the next views whose name, label or description has a text in it,
 // however it is written, and says whether there are more.
-func pickViews(views []feedmill.ServiceView, q, after string, limit int) (page []viewView, more bool) {
-	page = []viewView{}
+func pickViews(views []feedmill.ServiceView, q, after string, limit int) (page []client.View, more bool) {
+	page = []client.View{}
 	from, _ := slices.BinarySearchFunc(views, after, func(v feedmill.ServiceView, name string) int { return strings.Compare(v.Name, name) })
 	q = strings.ToLower(q)
 	for _, v := range views[from:] {
@@ -89,7 +74,7 @@ func pickViews(views []feedmill.ServiceView, q, after string, limit int) (page [
 		if len(page) == limit {
 			return page, true
 		}
-		view := viewView{Name: v.Name, Label: v.Label, Description: v.Description, Kind: v.Kind}
+		view := client.View{Name: v.Name, Label: v.Label, Description: v.Description, Kind: v.Kind}
 		if view.Label == "" {
 			view.Label = v.Name
 		}
@@ -153,31 +138,17 @@ func (s *Server) listFields(c *call) (answer, error) {
 
 // queryPreviewView is what a query would bring.
 type queryPreviewView struct {
-	Columns    []columnView   `json:"columns"`
-	Rows       jsontext.Value `json:"rows"`
-	Warnings   []warningView  `json:"warnings"`
-	SQL        string         `json:"sql"`
-	Parameters []string       `json:"parameters"`
-	Bounds     []boundsView   `json:"bounds"`
+	Columns    []columnView         `json:"columns"`
+	Rows       jsontext.Value       `json:"rows"`
+	Warnings   []warningView        `json:"warnings"`
+	SQL        string               `json:"sql"`
+	Parameters []string             `json:"parameters"`
+	Bounds     []client.QueryBounds `json:"bounds"`
 	// Filters are those of the query and where they ran.
-	Filters     []ranFilterView `json:"filters"`
-	GroupedHere bool            `json:"groupedHere"`
-	Requests    []tracedView    `json:"requests"`
-	Duration    milliseconds    `json:"durationMs"`
-}
-
-type boundsView struct {
-	Field string            `json:"field"`
-	Op    feedmill.FilterOp `json:"op"`
-	From  string            `json:"from"`
-	To    string            `json:"to"`
-}
-
-type ranFilterView struct {
-	Field    string            `json:"field"`
-	Op       feedmill.FilterOp `json:"op"`
-	Inverted bool              `json:"inverted"`
-	RanIn    feedmill.RanIn    `json:"ranIn"`
+	Filters     []client.RanFilter  `json:"filters"`
+	GroupedHere bool                `json:"groupedHere"`
+	Requests    []tracedView        `json:"requests"`
+	Duration    client.Milliseconds `json:"durationMs"`
 }
 
 // previewQuery answers the first rows of a query and how they were asked for.
@@ -192,16 +163,16 @@ func (s *Server) previewQuery(c *call) (answer, error) {
 		return answer{}, inSentences(err)
 	}
 	view := queryPreviewView{
-		Columns: viewColumns(p.Columns), Rows: p.Rows, Warnings: viewWarnings(p.Warnings), Parameters: []string{}, Bounds: []boundsView{}, Filters: []ranFilterView{},
-		Requests: viewTrace(p.Trace), Duration: milliseconds(float64(time.Since(began).Microseconds()) / 1000),
+		Columns: viewColumns(p.Columns), Rows: p.Rows, Warnings: viewWarnings(p.Warnings), Parameters: []string{}, Bounds: []client.QueryBounds{}, Filters: []client.RanFilter{},
+		Requests: viewTrace(p.Trace), Duration: inMilliseconds(time.Since(began)),
 	}
 	if plan := p.Plan; plan != nil {
 		view.SQL, view.Parameters = plan.SQL, append(view.Parameters, plan.Parameters...)
 		for _, b := range plan.Bounds {
-			view.Bounds = append(view.Bounds, boundsView{b.Field, b.Op, b.From, b.To})
+			view.Bounds = append(view.Bounds, client.QueryBounds{Field: b.Field, Op: string(b.Op), From: b.From, To: b.To})
 		}
 		for _, f := range plan.Filters {
-			view.Filters = append(view.Filters, ranFilterView(f))
+			view.Filters = append(view.Filters, client.RanFilter{Field: f.Field, Op: string(f.Op), Inverted: f.Inverted, RanIn: f.RanIn})
 		}
 		view.GroupedHere = plan.GroupedHere
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // Sessions are people who have signed in with a browser.
@@ -93,37 +94,21 @@ func (c *call) setSession(a *answer, token string) {
 	a.set("Cache-Control", "no-store")
 }
 
-// meView is who makes a request.
-type meView struct {
-	// Key is the id of an API key, or Subject who a token is for.
-	Key       feedmill.ID      `json:"key,omitzero"`
-	Subject   string           `json:"subject,omitzero"`
-	Name      string           `json:"name"`
-	Scopes    []feedmill.Scope `json:"scopes"`
-	Workspace workspaceView    `json:"workspace"`
-	// AllWorkspaces says that the session can be moved to any of them.
-	AllWorkspaces bool         `json:"allWorkspaces"`
-	Session       *sessionView `json:"session"`
-}
-
-// sessionView is when a session ends: at all events, and without a request.
-type sessionView struct {
-	ExpiresAt timestamp `json:"expiresAt"`
-	IdleUntil timestamp `json:"idleUntil"`
-}
-
-func viewSession(s feedmill.Session) *sessionView {
-	return &sessionView{timestamp(s.CreatedAt.Add(feedmill.SessionAge)), timestamp(s.Ends())}
+func viewSession(s feedmill.Session) *client.Session {
+	return &client.Session{ExpiresAt: s.CreatedAt.Add(feedmill.SessionAge), IdleUntil: s.Ends()}
 }
 
 // me describes the caller.
-func (s *Server) me(c *call, session *sessionView) (meView, error) {
+func (s *Server) me(c *call, session *client.Session) (client.Me, error) {
 	w, err := s.Store.WorkspaceByID(c.ctx(), c.who.Workspace)
 	if err != nil {
-		return meView{}, err
+		return client.Me{}, err
 	}
 	actor := c.who.Actor()
-	return meView{actor.Key, actor.Subject, actor.Name, c.who.Scopes, viewWorkspace(w), c.who.AllWorkspaces, session}, nil
+	return client.Me{
+		Key: string(actor.Key), Subject: actor.Subject, Name: actor.Name, Scopes: c.who.Scopes, Workspace: viewWorkspace(w),
+		AllWorkspaces: c.who.AllWorkspaces, Session: session,
+	}, nil
 }
 
 // createSession signs in with an API key, or with a link that the server printed.
@@ -173,7 +158,7 @@ func (s *Server) createSession(c *call) (answer, error) {
 
 // getMe says who the caller is. A session gets another token here from time to time.
 func (s *Server) getMe(c *call) (answer, error) {
-	var session *sessionView
+	var session *client.Session
 	var renewed string
 	if token := sessionToken(c.r); token != "" && s.Sessions != nil && c.r.Header.Get("Authorization") == "" {
 		fresh, found, err := s.Sessions.RenewSession(c.ctx(), token)

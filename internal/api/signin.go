@@ -5,17 +5,12 @@ import (
 	"net/http"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // SignIns makes links with which people connect services.
 type SignIns interface {
 	Offer(ctx context.Context, workspace feedmill.ID, service, redirect string) (feedmill.SignInLink, error)
-}
-
-type signInLinkView struct {
-	ServiceName string    `json:"serviceName"`
-	URL         string    `json:"url"`
-	ExpiresAt   timestamp `json:"expiresAt"`
 }
 
 // creationURL makes the link with which a person connects a service and makes a feed
@@ -32,6 +27,6 @@ func (s *Server) creationURL(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	view := signInLinkView{link.Service, link.URL, timestamp(link.ExpiresAt)}
+	view := client.CreationLink{ServiceName: link.Service, URL: link.URL, ExpiresAt: link.ExpiresAt}
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/creation_url"}, view}).withSecret(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // SubscriptionStore has the subscriptions and listeners.
@@ -39,10 +40,10 @@ type subscriptionView struct {
 	OverlapUntil  timestamp `json:"overlapUntil,omitzero"`
 	// What follows is in the answers that read. DisablingAt is when it will be disabled
 	// unless something gets through.
-	LastSuccessAt timestamp               `json:"lastSuccessAt,omitzero"`
-	DisablingAt   timestamp               `json:"disablingAt,omitzero"`
-	Breaker       feedmill.BreakerState   `json:"breaker,omitzero"`
-	Health        *subscriptionHealthView `json:"health,omitzero"`
+	LastSuccessAt timestamp                  `json:"lastSuccessAt,omitzero"`
+	DisablingAt   timestamp                  `json:"disablingAt,omitzero"`
+	Breaker       feedmill.BreakerState      `json:"breaker,omitzero"`
+	Health        *client.SubscriptionHealth `json:"health,omitzero"`
 }
 
 type filtersView struct {
@@ -133,7 +134,7 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 	if counting && counts != "trouble" {
 		c.fault(feedmill.Fault{Parameter: "counts", Detail: "This must be trouble."})
 	}
-	var healths map[feedmill.ID]*subscriptionHealthView
+	var healths map[feedmill.ID]*client.SubscriptionHealth
 	fetch := func(p feedmill.Page) (found []feedmill.Subscription, err error) {
 		if found, err = s.Store.Subscriptions(c.ctx(), c.who.Workspace, p); err == nil {
 			healths, err = s.healths(c, found, feedmill.MaxListedBacklog)
@@ -159,7 +160,7 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 }
 
 // readSubscription is a subscription with what is known of how it does.
-func (s *Server) readSubscription(c *call, sub feedmill.Subscription, health *subscriptionHealthView) (v subscriptionView, err error) {
+func (s *Server) readSubscription(c *call, sub feedmill.Subscription, health *client.SubscriptionHealth) (v subscriptionView, err error) {
 	v = s.viewSubscription(sub)
 	v.LastSuccessAt, v.DisablingAt, v.Breaker, v.Health = timestamp(sub.LastSuccessAt), disablingAt(sub), health.Breaker, health
 	v.OverlapUntil, err = s.overlapUntil(c, sub)

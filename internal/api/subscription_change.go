@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -20,8 +21,8 @@ func (s *Server) createSubscriptions(c *call) (answer, error) {
 }
 
 type multiView struct {
-	Created []partView   `json:"created"`
-	Errors  []failedView `json:"errors"`
+	Created []partView                   `json:"created"`
+	Errors  []client.SubscriptionFailure `json:"errors"`
 }
 
 type partView struct {
@@ -31,12 +32,6 @@ type partView struct {
 	SigningSecret string      `json:"signingSecret"`
 }
 
-type failedView struct {
-	Events  []string `json:"events"`
-	Status  int      `json:"status"`
-	Message string   `json:"message"`
-}
-
 // subscribedAnswer is one subscription in its envelope, two as a bare array, one
 // of two as a multi-status.
 func (s *Server) subscribedAnswer(halves []feedmill.SubscribedHalf) answer {
@@ -44,7 +39,7 @@ func (s *Server) subscribedAnswer(halves []feedmill.SubscribedHalf) answer {
 	var multi multiView
 	for _, h := range halves {
 		if h.Refusal != nil {
-			multi.Errors = append(multi.Errors, failedView{h.Events, problemOf(h.Refusal, "", "").Status, h.Refusal.Detail})
+			multi.Errors = append(multi.Errors, client.SubscriptionFailure{Events: h.Events, Status: problemOf(h.Refusal, "", "").Status, Message: h.Refusal.Detail})
 			continue
 		}
 		view := s.viewIssued(h.Made)

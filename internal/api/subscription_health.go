@@ -6,22 +6,11 @@ import (
 	"net/http"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
-// subscriptionHealthView is how well a subscription does.
-type subscriptionHealthView struct {
-	// SuccessShare is of the deliveries that were tried in feedmill.HealthTime; null
-	// where none was.
-	SuccessShare *float64 `json:"successShare"`
-	Backlog      int      `json:"backlog"`
-	// BacklogAtLeast says that the backlog is larger than was counted.
-	BacklogAtLeast  bool                  `json:"backlogAtLeast,omitzero"`
-	OldestPendingAt timestamp             `json:"oldestPendingAt"`
-	Breaker         feedmill.BreakerState `json:"breaker"`
-}
-
 // healths are those of subscriptions, whose backlogs are counted as far as most.
-func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most int) (map[feedmill.ID]*subscriptionHealthView, error) {
+func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most int) (map[feedmill.ID]*client.SubscriptionHealth, error) {
 	if len(subscriptions) == 0 {
 		return nil, nil
 	}
@@ -44,10 +33,10 @@ func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most in
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[feedmill.ID]*subscriptionHealthView, len(ids))
+	found := make(map[feedmill.ID]*client.SubscriptionHealth, len(ids))
 	for _, id := range ids {
 		b := backlogs[id]
-		v := &subscriptionHealthView{Backlog: min(b.Pending, most+1) + min(b.Retrying, most+1), OldestPendingAt: timestamp(b.Oldest), Breaker: breakers[id]}
+		v := &client.SubscriptionHealth{Backlog: min(b.Pending, most+1) + min(b.Retrying, most+1), OldestPendingAt: b.Oldest, Breaker: breakers[id]}
 		if v.BacklogAtLeast = v.Backlog > most; v.BacklogAtLeast {
 			v.Backlog = most
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // statsSince is how far back statistics go where nobody says.
@@ -17,8 +18,8 @@ type countView struct {
 	Failed       int64 `json:"failed"`
 	Exhausted    int64 `json:"exhausted"`
 	// P50 and P99 are null where no endpoint gave an answer.
-	P50 *milliseconds `json:"p50Ms"`
-	P99 *milliseconds `json:"p99Ms"`
+	P50 *client.Milliseconds `json:"p50Ms"`
+	P99 *client.Milliseconds `json:"p99Ms"`
 }
 
 type statsBucketView struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // WorkspaceStore has the workspaces.
@@ -14,14 +15,8 @@ type WorkspaceStore interface {
 	Workspaces(context.Context, feedmill.Page) ([]feedmill.Workspace, error)
 }
 
-type workspaceView struct {
-	ID        feedmill.ID `json:"id"`
-	Name      string      `json:"name"`
-	CreatedAt timestamp   `json:"createdAt"`
-}
-
-func viewWorkspace(w feedmill.Workspace) workspaceView {
-	return workspaceView{w.ID, w.Name, timestamp(w.CreatedAt)}
+func viewWorkspace(w feedmill.Workspace) client.Workspace {
+	return client.Workspace{ID: string(w.ID), Name: w.Name, CreatedAt: w.CreatedAt}
 }
 
 func (s *Server) createWorkspace(c *call) (answer, error) {
