@@ -136,6 +136,18 @@ func TestNothingIsMadeWithoutItsResponse(t *testing.T) {
 	if _, err := w.create(t, `["tag.*"]`, func([]feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error) { return nil, broken }); !errors.Is(err, broken) || w.count(t) != 0 {
 		t.Errorf("%v, and %d are there", err, w.count(t))
 	}
+	listen := func(keep func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error)) (feedmill.IssuedSubscription, error) {
+		var faults feedmill.Faults
+		v, _ := strictjson.Read([]byte(`{"events":["tag.*"]}`), strictjson.Part{}, faults.Note)
+		return w.Listen(t.Context(), w.workspace, strictjson.NewObject(&v, "", faults.Note), &faults, keep)
+	}
+	for _, want := range []error{broken, nil} {
+		made, err := listen(func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error) { return nil, want })
+		_, found := w.db.Subscription(t.Context(), w.workspace, made.ID)
+		if !errors.Is(err, want) || (found == nil) != (want == nil) {
+			t.Errorf("a listener whose response is kept with %v: %v, found with %v", want, err, found)
+		}
+	}
 	halves, err := w.create(t, `["tag.*"]`, keepNone)
 	must(t, err)
 	sub := halves[0].Made

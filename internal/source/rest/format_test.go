@@ -24,6 +24,7 @@ func TestSpreadsheetsAreReadAsSaid(t *testing.T) {
 		`{"format":"xlsx","path":"B3:H200","sheet":2}`: {Format: "xlsx", Path: "B3:H200", Sheet: 2},
 		`{"format":"ods","path":"Orders"}`:             {Format: "ods", Path: "Orders"},
 		`{"sheet":3}`:                                  {Sheet: 3},
+		`{"format":"ods","sheet":1}`:                   {Format: "ods", Sheet: 1},
 	} {
 		d, err := Parse([]byte(`{"request":{"url":"https://a.test/"},"response":`+response+`}`), 0)
 		if err != nil {

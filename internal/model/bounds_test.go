@@ -1,0 +1,83 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+)
+
+// TestBoundsOfRules holds rules just below and just above the numbers in them.
+func TestBoundsOfRules(t *testing.T) {
+	plain := func(texts ...string) (cells []string) {
+		for _, text := range texts {
+			cells = append(cells, "plain "+text)
+		}
+		return cells
+	}
+	numbers := repeated(20, "plain 7")
+	thousands := repeated(minThousands, "plain 5,678")
+	for _, test := range []struct {
+		name, column string
+		cells        []string
+		warns        string
+	}{
+		{"one word twice among numbers", "text", append(plain("tbd", "tbd"), numbers...), "mixed-types 2 alone"},
+		{"one word once among numbers", "text", append(plain("tbd"), numbers...), "mixed-types 1"},
+		{"two words among numbers", "text", append(plain("tbd", "open"), numbers...), "mixed-types 2"},
+		{"telephone numbers", "text", plain("+49301234567", "+49307654321", "+4930111222"), ""},
+		{"seven digits with a sign", "text", plain("+1234567", "+7654321"), ""},
+		{"seven digits with a sign and a fraction", "text", plain("+1234567.5", "+7654321.5"), "numeric-text 2"},
+		{"commas before three digits, beside three digits", "integer", append(plain("123"), thousands...), "assumed-thousands 10"},
+		{"commas before three digits, beside four digits", "text", append(plain("1234"), thousands...), "ambiguous-number 10"},
+		{"one comma less than it takes", "text", append(plain("123"), thousands[1:]...), "ambiguous-number 9"},
+		{"short dates", "date dd/mm/yy", plain("1/2/26", "31/1/26", "2/2/25"), ""},
+		{"days of two digits", "date dd.mm.yy", plain("01.02.26", "31.01.26", "02.02.25"), ""},
+		{"versions", "text", plain("3.1.10", "3.2.1", "3.11.1"), ""},
+		{"units", "text", plain("1 kg", "2 kg", "3 kg"), "numeric-text 3"},
+		{"dashes for zero", "decimal(2,0) €", plain("€ 12", "€ -", "€ 5"), ""},
+		{"a dash alone", "integer nullable", plain("12", "-", "5"), "null-tokens 1"},
+		{"a currency alone", "text", plain("€ 12", "€", "€ 5"), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := modelled(t, []string{"c"}, typedCells(t, test.cells...), Options{Rules: feedmill.RulesCurrent})
+			var warns []string
+			for _, w := range got.Warnings {
+				said := fmt.Sprint(w.Code, " ", w.Count)
+				if strings.Contains(w.Detail, "alone") {
+					said += " alone"
+				}
+				warns = append(warns, said)
+			}
+			slices.Sort(warns)
+			if column, said := strings.TrimPrefix(got.Columns[0], "c "), strings.Join(warns, ", "); column != test.column || said != test.warns {
+				t.Errorf("the column is %q with %q, want %q with %q: %s", column, said, test.column, test.warns, got.Rows[:min(3, len(got.Rows))])
+			}
+		})
+	}
+}
+
+// TestWrappedTextsOfTwoCells holds that texts which a spreadsheet wrote as formulas lose their
+// wrapping and nothing else.
+func TestWrappedTextsOfTwoCells(t *testing.T) {
+	got := modelled(t, []string{"c"}, typedCells(t, `plain ="007"`, `plain ="a ""b"""`, `plain =""`), Options{Rules: feedmill.RulesCurrent})
+	if got.Columns[0] != "c text" || fmt.Sprintf("%s", got.Rows) != `[["007"] ["a \"b\""] [""]]` {
+		t.Errorf("%s: %s", got.Columns, got.Rows)
+	}
+}
+
+// TestFormatsOfTheSource holds that whole numbers which the source shows as money are decimals, and
+// those of another format whole numbers.
+func TestFormatsOfTheSource(t *testing.T) {
+	for format, want := range map[string]string{"EUR": "decimal(2,0)", "0.00%": "integer", "": "integer"} {
+		inference := New(Options{Rules: feedmill.RulesCurrent})
+		inference.Block(typedCells(t, "number 12", "number 7"))
+		inference.formats = []string{format}
+		schema, _ := inference.Decide([]string{"c"}, feedmill.Findings{})
+		if c := schema.Columns[0]; typeName(c) != want || c.Format != format {
+			t.Errorf("numbers of the format %q are %s with the format %q, want %s", format, typeName(c), c.Format, want)
+		}
+	}
+}
