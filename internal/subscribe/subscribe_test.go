@@ -143,7 +143,7 @@ func TestNothingIsMadeWithoutItsResponse(t *testing.T) {
 	}
 	for _, want := range []error{broken, nil} {
 		made, err := listen(func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error) { return nil, want })
-		_, found := w.db.Subscription(t.Context(), w.workspace, made.ID)
+		_, found := w.db.Listener(t.Context(), w.workspace, made.ID)
 		if !errors.Is(err, want) || (found == nil) != (want == nil) {
 			t.Errorf("a listener whose response is kept with %v: %v, found with %v", want, err, found)
 		}
