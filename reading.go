@@ -220,7 +220,8 @@ type Findings struct {
 	Sheet  Finding `json:"sheet,omitzero"`
 	Sheets []Sheet `json:"sheets,omitzero"`
 	// Candidates are where the records of a document may be, the place that was taken
-	// first. They are for previews and not kept.
+	// first. They are for previews and not kept. Of the data before, they are given only
+	// where its path is not known.
 	Candidates []RecordCandidate `json:"-"`
 }
 

@@ -13,12 +13,19 @@ type Rules int
 
 // The versions of the rules.
 const (
-	// RulesFirst applies to every definition that was stored before definitions
+	// RulesOriginal applies to the definitions of a database that the first release
+	// created and that no other release has opened before this one. No request can set it;
+	// the API shows it as 0, which means in Go that no version is set.
+	RulesOriginal Rules = -1
+	// RulesFirst applies to every other definition that was stored before definitions
 	// had a version.
 	RulesFirst Rules = 1
 	// RulesCurrent applies to new definitions that do not name a version.
 	RulesCurrent Rules = 2
 )
+
+// Number is the version as the API shows it.
+func (r Rules) Number() int { return max(0, int(r)) }
 
 // Or returns r, or other where r is not set.
 func (r Rules) Or(other Rules) Rules {

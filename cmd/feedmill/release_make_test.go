@@ -28,6 +28,8 @@ var (
 // released is what a store of a release has, as its program said.
 type released struct {
 	Release int
+	// Through says that the last release has opened the store since.
+	Through bool `json:"-"`
 	// Answers are those of GET, by path, and Secrets those of subscriptions, by
 	// their URL.
 	Answers map[string]string

@@ -27,7 +27,7 @@ var restScenarios = []scenario{
 		{source: map[string]string{"/rows?skip=0&take=2": `[{"id":1,"n":1},{"id":2,"n":1}]`, "/rows?skip=2&take=2": `[{"id":3,"n":1}]`, "/rows?skip=3&take=2": `[]`, "/rows?skip=4&take=2": `[]`}},
 		{source: map[string]string{"/rows?skip=0&take=2": `[{"id":1,"n":2},{"id":4,"n":2}]`, "/rows?skip=2&take=2": `[]`}},
 	}},
-	{name: "rest-page", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows"},"pagination":{"kind":"page","param":"page","start":1},"auth":{"kind":"basic","username":"ann","password":"s3cret"}}`, steps: []step{
+	{name: "rest-page", since: firstRelease, pinned: map[int]outcome{1: {rows: `{"id":1,"tags":["a"]}` + "\n", warned: true}}, definition: `{"request":{"url":"http://HOST/rows"},"pagination":{"kind":"page","param":"page","start":1},"auth":{"kind":"basic","username":"ann","password":"s3cret"}}`, steps: []step{
 		{source: map[string]string{"/rows?page=1": `{"rows":[{"id":1,"tags":["a"]}],"extra":[{"x":1}]}`, "/rows?page=2": `{"rows":[{"id":2,"tags":[]}],"extra":[]}`, "/rows?page=3": `{"rows":[],"extra":[]}`}},
 		{source: map[string]string{"/rows?page=1": `{"rows":[{"id":1,"tags":["a"]}],"extra":[{"x":1,"y":"something that is longer than the rows"},{"x":2}]}`, "/rows?page=2": `{"rows":[],"extra":[]}`}},
 	}},
@@ -58,7 +58,7 @@ var restScenarios = []scenario{
 		{source: map[string]string{"/rows?since=2024-02-01T11%3A00%3A00Z": `[{"id":2,"at":"2024-02-01T12:00:00Z"},{"id":3,"at":"2024-02-02T12:00:00Z"}]`}},
 		{source: map[string]string{"/rows?since=2024-02-02T11%3A00%3A00Z": `[{"id":3,"at":"2024-02-02T12:00:00Z"},{"id":1,"at":null}]`}},
 	}},
-	{name: "rest-incremental-append", since: firstRelease, drifted: "Rows that come again are known since.", definition: `{"request":{"url":"http://HOST/rows/{{cursor}}"},"response":{"path":"$.rows[*]"},"incremental":{"cursorPath":"$.n","start":"0"}}`, steps: []step{
+	{name: "rest-incremental-append", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows/{{cursor}}"},"response":{"path":"$.rows[*]"},"incremental":{"cursorPath":"$.n","start":"0"}}`, steps: []step{
 		{source: map[string]string{"/rows/0": `{"rows":[{"n":1,"v":"a"},{"n":2,"v":"b"}]}`}},
 		{source: map[string]string{"/rows/2": `{"rows":[{"n":2,"v":"b"},{"n":3,"v":"c"}]}`}},
 		{source: map[string]string{"/rows/3": `{"rows":[{"n":3,"v":"c"},{"n":10,"v":"d"}]}`}},
@@ -76,22 +76,22 @@ var restScenarios = []scenario{
 		{source: map[string]string{"/rows": `[{"id":1}]`}},
 		{source: map[string]string{"/rows": `[{"id":1},{"id":2}]`}},
 	}},
-	{name: "rest-errors", since: firstRelease, drifted: "A page that is ignored is not the last one since.", definition: `{"request":{"url":"http://HOST/rows"},"pagination":{"kind":"page","param":"page"},"errors":[{"status":[404],"action":"ignore"},{"bodyPath":"$.error","action":"fail"}]}`, steps: []step{
+	{name: "rest-errors", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows"},"pagination":{"kind":"page","param":"page"},"errors":[{"status":[404],"action":"ignore"},{"bodyPath":"$.error","action":"fail"}]}`, steps: []step{
 		{source: map[string]string{"/rows?page=1": `[{"id":1}]`, "/rows?page=2": `[]`}},
 		{source: map[string]string{"/rows?page=1": `[{"id":2}]`}},
 		{source: map[string]string{"/rows?page=1": `{"error":"no"}`}},
 	}},
-	{name: "rest-csv", since: firstRelease, drifted: "Notes below the table are left out since.", definition: `{"request":{"url":"http://HOST/rows.csv"},"response":{"format":"csv"}}`, steps: []step{
+	{name: "rest-csv", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows.csv"},"response":{"format":"csv"}}`, steps: []step{
 		{source: map[string]string{"/rows.csv": "id,amount,born\n1,\"1,234\",31/12/45\n2,\"2,345\",30/11/80\n\nSource: the bureau,,\n"}},
 		{source: map[string]string{"/rows.csv": "id,amount,born\n3,\"3,456\",31/12/46\n\nSource: the bureau,,\n* new,,\n"}},
 	}},
-	{name: "rest-side", since: firstRelease, drifted: "Data without the list that had the records is refused since.", definition: `{"request":{"url":"http://HOST/rows"}}`, steps: []step{
+	{name: "rest-side", since: firstRelease, pinned: map[int]outcome{1: {rows: `{"id":3,"n":3}` + "\n", warned: true}, 2: {}, 3: {problem: "/problems/records-moved"}}, definition: `{"request":{"url":"http://HOST/rows"}}`, steps: []step{
 		{source: map[string]string{"/rows": `{"items":[{"id":1,"n":1},{"id":2,"n":2}],"links":[{"rel":"self"}]}`}},
 		{source: map[string]string{"/rows": `{"items":[{"id":3,"n":3}],"notes":[{"text":"something that is longer than the rows are"},{"text":"and more of it"}]}`}},
 		{source: map[string]string{"/rows": `{"items":[]}`}},
 		{source: map[string]string{"/rows": `{"message":"try again"}`}},
 	}},
-	{name: "rest-types", since: firstRelease, drifted: "A path may name the list itself since.", definition: `{"request":{"url":"http://HOST/rows"},"response":{"path":"$.rows","explode":"lines","types":"text"}}`, steps: []step{
+	{name: "rest-types", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows"},"response":{"path":"$.rows","explode":"lines","types":"text"}}`, steps: []step{
 		{source: map[string]string{"/rows": `{"rows":[{"id":1,"lines":[{"n":1.50},{"n":2}]}]}`}},
 		{source: map[string]string{"/rows": `{"rows":[{"id":2,"lines":[{"n":3e2}]}]}`}},
 	}},
@@ -103,7 +103,7 @@ var restScenarios = []scenario{
 		{source: map[string]string{`POST /login {"user":"ann","password":"s3cret"}`: `{"token":"t1"}`, "/rows": `[{"id":1}]`}},
 		{source: map[string]string{`POST /login {"user":"ann","password":"s3cret"}`: `{"token":"t2"}`, "/rows": `[{"id":2}]`}},
 	}},
-	{name: "rest-long-name", since: firstRelease, drifted: "Names in requests were at most 1 KiB in release 2, in stored definitions too.", restored: true, until: firstRelease, definition: `{"request":{"url":"http://HOST/rows","query":{"` + longName + `":"1"}}}`, steps: []step{
+	{name: "rest-long-name", since: firstRelease, until: firstRelease, definition: `{"request":{"url":"http://HOST/rows","query":{"` + longName + `":"1"}}}`, steps: []step{
 		{source: map[string]string{"/rows?" + longName + "=1": `[{"id":1}]`}},
 		{source: map[string]string{"/rows?" + longName + "=1": `[{"id":2}]`}},
 	}},
@@ -111,7 +111,7 @@ var restScenarios = []scenario{
 		{source: map[string]string{"/all": `{"orders":[{"id":1}],"people":[{"id":1,"name":"Ann"}]}`}},
 		{source: map[string]string{"/all": `{"orders":[{"id":2}],"people":[{"id":1,"name":"Anna"},{"id":2,"name":"Bob"}]}`}},
 	}},
-	{name: "rest-patched", since: firstRelease, drifted: "The records are the list with the most bytes since.", definition: `{"name":"Rows","request":{"url":"http://HOST/rows"}}`, steps: []step{
+	{name: "rest-patched", since: firstRelease, definition: `{"name":"Rows","request":{"url":"http://HOST/rows"}}`, steps: []step{
 		{source: map[string]string{"/rows": `{"a":[{"id":1}],"b":[{"id":"x"},{"id":"y"}]}`}},
 		{patch: `{"retry":{"maxAttempts":2},"name":"Renamed"}`, source: map[string]string{"/rows": `{"a":[{"id":1},{"id":2}],"b":[{"id":"a rather long text that weighs more than the others"}]}`}},
 	}},
@@ -136,7 +136,7 @@ var restScenarios = []scenario{
 		{source: map[string]string{"POST /rows SELECT 1": `{"id":1,"at":"2024-01-01T00:00:00+02:00"}` + "\n" + `{"id":2,"at":"2024-01-02T00:00:00Z"}` + "\n"}},
 		{source: map[string]string{"POST /rows SELECT 1": `{"id":"3","at":"2024-01-02T00:00:00"}` + "\n"}},
 	}},
-	{name: "rest-deep-body", since: firstRelease, until: firstRelease, restored: true, drifted: "Names in bodies had a bound in release 2, in stored definitions too.", definition: `{"request":{"method":"POST","url":"http://HOST/rows","body":{"kind":"json","value":{"` + strings.Repeat(longName, 20) + `":{"a":"1"}}}}}`, steps: []step{
+	{name: "rest-deep-body", since: firstRelease, until: firstRelease, definition: `{"request":{"method":"POST","url":"http://HOST/rows","body":{"kind":"json","value":{"` + strings.Repeat(longName, 20) + `":{"a":"1"}}}}}`, steps: []step{
 		{source: map[string]string{`POST /rows {"` + strings.Repeat(longName, 20) + `":{"a":"1"}}`: `[{"id":1}]`}},
 		{source: map[string]string{`POST /rows {"` + strings.Repeat(longName, 20) + `":{"a":"1"}}`: `[{"id":2}]`}},
 	}},

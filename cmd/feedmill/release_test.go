@@ -29,22 +29,92 @@ func TestStoreOfARelease(t *testing.T) {
 		t.Run(fmt.Sprintf("%d/sqlite", release), func(t *testing.T) {
 			t.Parallel()
 			folder := unpack(t, fmt.Sprintf("testdata/store-%d-sqlite.tar.gz", release))
-			openRelease(t, mariaDB, folder, "sqlite3", filepath.Join(folder, "data", "feedmill.db"))
+			openRelease(t, mariaDB, readRelease(t, folder), folder, "sqlite3", filepath.Join(folder, "data", "feedmill.db"))
 		})
 		t.Run(fmt.Sprintf("%d/postgres", release), func(t *testing.T) {
 			t.Parallel()
-			url := pgtest.New(t)
 			folder := unpack(t, fmt.Sprintf("testdata/store-%d-postgres.tar.gz", release))
-			dump, err := os.ReadFile(filepath.Join(folder, "dump.sql"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := changeDatabase(t.Context(), url, string(dump)); err != nil {
-				t.Fatal(err)
-			}
-			openRelease(t, mariaDB, folder, "pgx", url, "FEEDMILL_DATABASE_URL="+url)
+			url := restoreDump(t, folder)
+			openRelease(t, mariaDB, readRelease(t, folder), folder, "pgx", url, "FEEDMILL_DATABASE_URL="+url)
 		})
 	}
+}
+
+// TestStoreThroughReleases starts the program on what the first release has left behind and
+// the last one has migrated: feeds mean what they meant to the last one.
+func TestStoreThroughReleases(t *testing.T) {
+	if longOr(true, false) {
+		t.Skip("this is for FEEDMILL_LONG=1; the migrations have tests for every run")
+	}
+	t.Parallel()
+	mariaDB := lazyMariaDB(t)
+	t.Run("sqlite", func(t *testing.T) {
+		folder := unpack(t, "testdata/store-1-sqlite.tar.gz")
+		data := filepath.Join(folder, "data")
+		if err := changeFile(t.Context(), data, append(lastMigrations(t, "sqlite"), fmt.Sprintf(`PRAGMA user_version = %d`, lastVersion))...); err != nil {
+			t.Fatal(err)
+		}
+		has := readRelease(t, folder)
+		has.Through = true
+		openRelease(t, mariaDB, has, folder, "sqlite3", filepath.Join(data, "feedmill.db"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		folder := unpack(t, "testdata/store-1-postgres.tar.gz")
+		url := restoreDump(t, folder)
+		if err := changeDatabase(t.Context(), url, append(lastMigrations(t, "postgres"), fmt.Sprintf(`UPDATE schema_version SET version = %d`, lastVersion))...); err != nil {
+			t.Fatal(err)
+		}
+		has := readRelease(t, folder)
+		has.Through = true
+		openRelease(t, mariaDB, has, folder, "pgx", url, "FEEDMILL_DATABASE_URL="+url)
+	})
+}
+
+// The versions of the databases of the first and of the last release.
+const firstVersion, lastVersion = 6, 26
+
+// lastMigrations are those that the last release applied to a database of the first.
+func lastMigrations(t *testing.T, engine string) (statements []string) {
+	t.Helper()
+	for version := firstVersion + 1; version <= lastVersion; version++ {
+		files, err := filepath.Glob(fmt.Sprintf("../../internal/store/%s/migrations/%04d_*.sql", engine, version))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("migration %d: %q, %v", version, files, err)
+		}
+		text, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		statements = append(statements, string(text))
+	}
+	return statements
+}
+
+// restoreDump makes a database of the dump that is in the folder of a release.
+func restoreDump(t *testing.T, folder string) (url string) {
+	t.Helper()
+	dump, err := os.ReadFile(filepath.Join(folder, "dump.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	url = pgtest.New(t)
+	if err := changeDatabase(t.Context(), url, string(dump)); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// readRelease reads what the folder of a release has.
+func readRelease(t *testing.T, folder string) (has released) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "released.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &has); err != nil {
+		t.Fatal(err)
+	}
+	return has
 }
 
 // within is of what is answered now what a release answered: the API grows by
@@ -90,16 +160,8 @@ func forget(document any, name string) {
 
 // openRelease starts the program on a release's folder. The database is asked
 // besides, where its own word is not enough.
-func openRelease(t *testing.T, mariaDB func(*testing.T) int, folder, driver, database string, env ...string) {
+func openRelease(t *testing.T, mariaDB func(*testing.T) int, has released, folder, driver, database string, env ...string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, "released.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var has released
-	if err := json.Unmarshal(text, &has); err != nil {
-		t.Fatal(err)
-	}
 	out := newOutside(t)
 	dir := t.TempDir()
 	env = slices.Concat(out.env(), []string{lastSchedule}, sourcesEnv(has.Release, folder), env)

@@ -44,7 +44,7 @@ type feedView struct {
 	Warnings        []warningView  `json:"warnings"`
 	Source          jsontext.Value `json:"source"`
 	SourceLabel     *string        `json:"sourceLabel"`
-	Rules           feedmill.Rules `json:"rules"`
+	Rules           int            `json:"rules"`
 	CreatedAt       timestamp      `json:"createdAt"`
 	UpdatedAt       timestamp      `json:"updatedAt"`
 }
@@ -107,7 +107,7 @@ func viewFeed(f feedmill.Feed) feedView {
 		LastError: viewFeedError(f.LastError), Warnings: viewWarnings(f.Warnings), Source: viewSource(f.Spec, f.Found),
 		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
 		LastSuccessAt: timestamp(f.SucceededAt), Failures: f.Failures, PausedReason: orNull(f.PausedReason()), RecentRefreshes: f.RecentRefreshes(),
-		SourceLabel: orNull(f.SourceLabel()), Rules: f.Rules,
+		SourceLabel: orNull(f.SourceLabel()), Rules: f.Rules.Number(),
 	}
 	if f.LastRefresh != nil {
 		r := viewRefresh(*f.LastRefresh)

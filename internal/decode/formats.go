@@ -261,6 +261,9 @@ func (o Options) jsonOptions() json.Options {
 	if o.Before.Path.By == feedmill.ByFound && strings.HasPrefix(o.Before.Path.Value, "$") {
 		out.Before = o.Before.Path.Value
 	}
+	for _, before := range o.Before.Candidates {
+		out.Fields = append(out.Fields, before.Fields...)
+	}
 	return out
 }
 

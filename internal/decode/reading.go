@@ -72,6 +72,8 @@ func (o Options) extent() layout.Extent {
 	switch {
 	case o.Footer == "keep":
 		e.Footer = layout.KeepFooter
+	case o.Footer == "" && o.Rules == feedmill.RulesOriginal:
+		e.Footer = layout.DropShort
 	case o.Footer == "drop", o.Rules < 2:
 		e.Footer = layout.DropFooter
 	}

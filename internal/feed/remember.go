@@ -13,6 +13,14 @@ import (
 // they are.
 func remembering(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading {
 	r.Before, r.Rules = feed.Found, r.Rules.Or(feed.Rules)
+	if r.Rules == feedmill.RulesOriginal && !r.Before.Path.Known() {
+		// The columns are all that the first release stored of where the records are.
+		known := feedmill.RecordCandidate{}
+		for _, c := range feed.Columns {
+			known.Fields = append(known.Fields, c.SourceName)
+		}
+		r.Before.Candidates = []feedmill.RecordCandidate{known}
+	}
 	if !feed.CreatedAt.IsZero() {
 		r.Year = feed.CreatedAt.Year()
 	}

@@ -126,7 +126,7 @@ func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, colu
 			l.written = append(l.written, converted.Name)
 			c.Old, c.Columns = &converted, fixed
 		}
-		if l.again.Came > 0 {
+		if l.again.Came > 0 && l.before.Rules != feedmill.RulesOriginal {
 			c.Overlap = &lake.Overlap{OldFrom: max(old.Rows-l.again.Kept, 0), NewTo: l.again.Came}
 		}
 	}

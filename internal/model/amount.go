@@ -2,6 +2,8 @@ package model
 
 import (
 	"bytes"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -69,6 +71,12 @@ func readAmount(text []byte) (a amount, ok bool) {
 		a.plain, ok = false, ok && (a.read == point && a.point.scale == 0 || a.read == comma && a.comma.scale == 0)
 	}
 	return a, ok
+}
+
+// later reports whether the amount is written in a way that the first release left as text.
+func (a *amount) later(text []byte) bool {
+	return a.odd || a.glued || a.without != 0 || lastDigit(text) < 0 ||
+		a.unit != formatPercent && strings.ContainsFunc(a.unit, func(r rune) bool { return (r < 'A' || r > 'Z') && !unicode.Is(unicode.Sc, r) })
 }
 
 // bare reports whether a number, which may have a minus before it, begins and

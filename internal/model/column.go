@@ -60,6 +60,8 @@ type column struct {
 	format    formats
 	named     twoDigits
 	namedLong bool
+	// original says that the rules of the first release decide about the column.
+	original bool
 
 	// clock is that of times without an offset, nil for UTC. Those that it skips or shows twice are in local, and in localIn for
 	// each order in which the parts of dates may stand.

@@ -79,7 +79,7 @@ func (c *converter) moment(cell columnar.Cell) (m moment, ok bool) {
 	if c.order == 0 {
 		return m, false
 	}
-	d, ok := readYearLast(text)
+	d, ok := readYearLast(text, false)
 	if !ok {
 		return m, false
 	}

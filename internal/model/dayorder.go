@@ -56,8 +56,8 @@ type yearLast struct {
 }
 
 // readYearLast reads such a date. With points, it has a year of four digits or
-// two digits for every part: 3.11.10 is a version.
-func readYearLast(text []byte) (d yearLast, ok bool) {
+// two digits for every part: 3.11.10 is a version, unless versions are dates.
+func readYearLast(text []byte, versions bool) (d yearLast, ok bool) {
 	rest := text
 	if d.first, rest, ok = oneOrTwo(rest); !ok || len(rest) < 5 {
 		return d, false
@@ -81,7 +81,7 @@ func readYearLast(text []byte) (d yearLast, ok bool) {
 	default:
 		return d, false
 	}
-	if d.shortYear && d.separator == '.' && !padded {
+	if d.shortYear && d.separator == '.' && !padded && !versions {
 		return d, false
 	}
 	if len(rest) > 0 && !d.time.behind(rest) {

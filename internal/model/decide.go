@@ -169,6 +169,10 @@ func (d *decision) texts(c *column, n int64) {
 // misfitShare is how many misfits in ten values are worth a warning, at most.
 const misfitShare = 3
 
+// originalShare is how many values there are at least for one misfit that is worth a warning by
+// the original rules.
+const originalShare = 20
+
 // misfits warns where most values are of one other type, and those that are not
 // keep the column from it.
 func (d *decision) misfits(c *column, n int64) {
@@ -189,6 +193,9 @@ func (d *decision) misfits(c *column, n int64) {
 		var rest tally
 		for _, t := range others {
 			rest.merge(t)
+		}
+		if c.original && rest.count*originalShare > n {
+			continue
 		}
 		if alone := c.sole.any && !c.sole.several && len(c.sole.text) <= maxSample && rest.count == c.tallies[shapeText].count && rest.count < n; alone && rest.count > 1 && rest.count*10 <= n*9 {
 			d.warn(feedmill.WarnMisfit, rest, "%q alone, which is in %d of %d values, keeps the column from being one of %s; nulls=… names it where it means that there is no value", c.sole.text, rest.count, n, family.name)

@@ -17,7 +17,7 @@ func (c *column) ordered() order {
 	if o&(dayFirst|monthFirst) != 0 && o&yearFirst != 0 && c.first.size() >= c.last.size() {
 		o &^= yearFirst // what changes least is the year
 	}
-	if c.separator == '.' && o&dayFirst != 0 && o&yearFirst == 0 {
+	if !c.original && c.separator == '.' && o&dayFirst != 0 && o&yearFirst == 0 {
 		o = dayFirst
 	}
 	return o
@@ -26,6 +26,10 @@ func (c *column) ordered() order {
 // yearLast is for dates of three numbers.
 func (d *decision) yearLast(c *column, e *evidence) {
 	dates := c.tallies[shapeYearLast]
+	if c.original && c.shortYear && e.orderSet == 0 {
+		d.warn(feedmill.WarnDates, dates, "dates have years of two digits; dates=dmy, mdy or ymd reads them")
+		return
+	}
 	o := c.ordered()
 	if set := e.orderSet; set != 0 && (set != yearFirst || !c.longYear) {
 		if o = c.order & set; o == 0 {

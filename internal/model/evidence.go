@@ -27,6 +27,9 @@ type evidence struct {
 	// that somebody has set; before is that of the data that the feed has.
 	orders           map[byte]order
 	orderSet, before order
+	// alone says that each column is read by what it proves itself, as the original rules
+	// have it.
+	alone bool
 }
 
 // weigh gathers what the columns prove.
@@ -36,6 +39,7 @@ func (f *Inference) weigh(columns []*column, found feedmill.Findings) *evidence 
 		e.year = f.options.Year
 	}
 	e.assumes, e.commaSeparated = f.options.Rules >= 2, found.Delimiter.Value == ","
+	e.alone = f.options.Rules == feedmill.RulesOriginal
 	for _, c := range columns {
 		switch n := c.values() - c.tallies[shapeToken].count; {
 		case n == 0 || c.givenUp:
@@ -51,6 +55,8 @@ func (f *Inference) weigh(columns []*column, found feedmill.Findings) *evidence 
 	switch {
 	case set.Decimal != "":
 		e.decimals, e.decimalsSet = decimalsNamed(set.Decimal), true
+	case e.alone:
+		e.semicolon = false
 	case e.proven == point || e.proven == comma:
 		e.decimals = e.proven
 	case e.proven == 0:
@@ -79,6 +85,9 @@ func decimalsNamed(name string) decimals {
 // order is the one that columns of the separator prove, or the one of the data
 // before; 0 where there is none.
 func (e *evidence) order(separator byte) order {
+	if e.alone {
+		return 0
+	}
 	if proven := e.orders[separator]; proven != 0 {
 		if proven.single() {
 			return proven
@@ -106,7 +115,11 @@ func (f *Inference) findings(found feedmill.Findings, e *evidence, columns []*co
 	if f.options.Text {
 		return found
 	}
-	found.Nulls = feedmill.SetOr(set.Nulls, feedmill.Found(strings.Join(usualTokens, ","), false))
+	usual := strings.Join(usualTokens, ",")
+	if e.alone {
+		usual = "none"
+	}
+	found.Nulls = feedmill.SetOr(set.Nulls, feedmill.Found(usual, false))
 	if set.Nulls == "" {
 		var all tokens
 		for i, c := range columns {

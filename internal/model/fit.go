@@ -23,12 +23,12 @@ type Fitting struct {
 // again by what the data calls them; where values would not fit a type any more,
 // it widens, and new columns come last.
 func Fit(kept, columns []feedmill.Column, rows int64) Fitting {
-	return fit(kept, columns, rows, func(old feedmill.Column, i int) feedmill.Column { return Widen(old, columns[i]) })
+	return fit(kept, columns, rows, false, func(old feedmill.Column, i int) feedmill.Column { return Widen(old, columns[i]) })
 }
 
 // fit is Fit with a way to widen a column that the feed has for values of column
-// i of the data.
-func fit(kept, columns []feedmill.Column, rows int64, widen func(old feedmill.Column, i int) feedmill.Column) (f Fitting) {
+// i of the data. By the original rules there is a warning of more digits for whole numbers.
+func fit(kept, columns []feedmill.Column, rows int64, original bool, widen func(old feedmill.Column, i int) feedmill.Column) (f Fitting) {
 	found := make([]bool, len(columns))
 	for _, old := range kept {
 		i := find(old, columns, found)
@@ -48,7 +48,7 @@ func fit(kept, columns []feedmill.Column, rows int64, widen func(old feedmill.Co
 		f.add(now, i)
 		// Whole numbers get room among decimals without a look at how long they are, so that
 		// nobody knows whether there was one that did not fit.
-		whole := old.Type == columnar.TypeDecimal && columns[i].Type == columnar.TypeInteger && now.Type == old.Type
+		whole := !original && old.Type == columnar.TypeDecimal && columns[i].Type == columnar.TypeInteger && now.Type == old.Type
 		if now.Type != old.Type || now.Scale != old.Scale || now.Precision != old.Precision && !whole {
 			f.warn(feedmill.WarnWidened, old.Name, 1, fmt.Sprintf("the column was %s and is %s, because of values that did not fit", typeName(old), typeName(now)))
 		}
@@ -113,7 +113,7 @@ func find(old feedmill.Column, columns []feedmill.Column, found []bool) int {
 // Fit makes the schema one for a later version of a feed that has the columns
 // already; see [Fit]. It warns of everything that changes. Fit changes the schema.
 func (s *Schema) Fit(kept []feedmill.Column) (changes []feedmill.Warning) {
-	f := fit(kept, s.Columns, s.Rows, s.widen)
+	f := fit(kept, s.Columns, s.Rows, s.options.Rules == feedmill.RulesOriginal, s.widen)
 	plans, found := make([]plan, len(f.Columns)), make([]columnar.Type, len(f.Columns))
 	for to, from := range f.From {
 		plans[to] = plan{decimals: point}

@@ -71,7 +71,12 @@ type partial struct {
 
 // New returns an inference that has seen nothing.
 func New(options Options) *Inference {
-	return &Inference{options: options, nulls: newNullTokens(options.Set.Nulls)}
+	nulls := newNullTokens(options.Set.Nulls)
+	if options.Rules == feedmill.RulesOriginal && options.Set.Nulls == "" {
+		nulls = newNullTokens("none")
+	}
+	nulls.original = options.Rules == feedmill.RulesOriginal
+	return &Inference{options: options, nulls: nulls}
 }
 
 // Block scans a run of records. Errors become null cells in it, and texts that
@@ -203,7 +208,7 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 	s := &Schema{Rows: all.rows, options: f.options, location: f.options.Location, nulls: f.nulls, text: f.options.Text, largest: f.largest}
 	for i, c := range all.columns {
 		c.thousands = e.assumes && names[i] != "" && slices.Contains(f.options.Before.Thousands, names[i])
-		c.birth = isBirth(names[i])
+		c.birth, c.original = isBirth(names[i]), f.nulls.original
 		d := c.decide(f.options.Text, e)
 		if c.thousands && !e.decimalsSet && d.plan.decimals == comma {
 			s.opposite = append(s.opposite, names[i])

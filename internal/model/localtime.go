@@ -95,7 +95,7 @@ func (d *decision) localWarnings(c *column, o order) {
 	example := func(t tally) (text, read string) {
 		text = t.examples[0].text
 		m, _, ok := readMoment(plainly([]byte(text)), d.plan.latest)
-		if date, isDate := readYearLast(plainly([]byte(text))); !ok && isDate {
+		if date, isDate := readYearLast(plainly([]byte(text)), false); !ok && isDate {
 			date.latest = d.plan.latest
 			m, _ = date.moment(o)
 		}

@@ -31,6 +31,14 @@ func plainly(text []byte) []byte {
 	return trim(eastern(out))
 }
 
+// plainly is plainly, or trim by the original rules, which know no other scripts.
+func (n *nullTokens) plainly(text []byte) []byte {
+	if n.original {
+		return trim(text)
+	}
+	return plainly(text)
+}
+
 // beyondASCII spares most texts the search for foreign characters, which decodes each.
 func beyondASCII(c byte) bool { return c >= utf8.RuneSelf }
 

@@ -57,17 +57,17 @@ func (n *nullTokens) classify(kind columnar.CellKind, text []byte) (v value) {
 	case columnar.CellJSON:
 		v.shape = shapeJSON
 	case columnar.CellNumber:
-		v.number(text)
+		v.number(n, text)
 	case columnar.CellString:
-		if v.time(text); v.shape == shapeText && len(text) > 0 && isDigit(text[len(text)-1]) && len(text) <= maxTyped {
+		if v.time(n, text); v.shape == shapeText && len(text) > 0 && isDigit(text[len(text)-1]) && len(text) <= maxTyped {
 			_, v.numeric = readAmount(text)
 		}
 	case columnar.CellDate:
-		v.iso(text)
+		v.iso(n, text)
 	case columnar.CellToken:
 		v.shape = shapeToken
 	default:
-		if text = plainly(text); len(text) > maxTyped {
+		if text = n.plainly(text); len(text) > maxTyped {
 			return v
 		}
 		switch {
@@ -78,8 +78,8 @@ func (n *nullTokens) classify(kind columnar.CellKind, text []byte) (v value) {
 			return v
 		case isBoolean(text):
 			v.shape = shapeBoolean
-		case !v.number(text):
-			v.time(text)
+		case !v.number(n, text):
+			v.time(n, text)
 		}
 	}
 	if v.shape == shapeText {
@@ -98,7 +98,7 @@ func (v *value) special(n *nullTokens, text []byte) {
 		v.shape = shapeToken
 	case len(n.texts) > 0 && isZeroDate(text):
 		v.shape = shapeZeroDate
-	case isWrapped(text):
+	case !n.original && isWrapped(text):
 		v.shape = shapeWrapped
 	}
 }
@@ -113,9 +113,9 @@ func isWrapped(text []byte) bool {
 const maxTyped = 400
 
 // number finds out whether a text is one.
-func (v *value) number(text []byte) bool {
+func (v *value) number(n *nullTokens, text []byte) bool {
 	a, ok := readAmount(text)
-	if !ok {
+	if !ok || n.original && a.later(text) {
 		return false
 	}
 	v.amount = a
@@ -150,15 +150,15 @@ func fits64(digits []byte, negative bool) bool {
 }
 
 // time finds out whether a text is a date or a time.
-func (v *value) time(text []byte) {
-	text = plainly(text)
+func (v *value) time(n *nullTokens, text []byte) {
+	text = n.plainly(text)
 	if len(text) < 6 || len(text) > maxDate {
 		return
 	}
-	if v.iso(text) {
+	if v.iso(n, text) {
 		return
 	}
-	if d, ok := readYearLast(text); ok {
+	if d, ok := readYearLast(text, n.original); ok {
 		v.date = d
 		v.shape = shapeYearLast
 	}
@@ -169,8 +169,12 @@ const maxDate = 64
 
 // iso finds out whether a text is a date or a time that can be read in one way
 // only.
-func (v *value) iso(text []byte) bool {
-	m, format, ok := readMoment(text, 0)
+func (v *value) iso(n *nullTokens, text []byte) bool {
+	m, ok := parseMoment(text, 0, len(text))
+	format := ""
+	if !ok && !n.original {
+		m, format, ok = readMoment(text, 0)
+	}
 	if !ok {
 		return false
 	}

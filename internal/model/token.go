@@ -25,6 +25,9 @@ type nullTokens struct {
 	first   [256]bool // the bytes that tokens begin with
 	// given says that somebody has named them, so that they may look like anything.
 	given bool
+	// original says that texts are read by the rules of the first release, which knows
+	// fewer forms of dates, and formulas that are texts not at all.
+	original bool
 }
 
 // newNullTokens are those of the option nulls, or else the usual ones.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/layout"
@@ -72,9 +73,17 @@ func findDialect(head []byte, final bool, options Options) *trial {
 	default:
 		quote = options.Quote
 	}
-	best := tryDialect(head, final, Dialect{Delimiter: among[0], Quote: quote, Escape: quote, Newline: newline})
+	original := options.Rules == feedmill.RulesOriginal
+	try := func(dialect Dialect) *trial {
+		t := tryDialect(head, final, dialect)
+		if original {
+			t.measureAll() // titles above the table do not make room for it
+		}
+		return t
+	}
+	best := try(Dialect{Delimiter: among[0], Quote: quote, Escape: quote, Newline: newline})
 	for i, delimiter := range among[1:] {
-		next := tryDialect(head, final, Dialect{Delimiter: delimiter, Quote: quote, Escape: quote, Newline: newline})
+		next := try(Dialect{Delimiter: delimiter, Quote: quote, Escape: quote, Newline: newline})
 		if next.better(best) && (i+1 < certain || next.agree == 20 && len(next.records) > 1) {
 			best = next
 		}
@@ -86,11 +95,14 @@ func findDialect(head []byte, final bool, options Options) *trial {
 		if options.Quote != 0 && (quote == 0 || other.Quote != quote) {
 			continue
 		}
-		next := tryDialect(head, final, other)
+		next := try(other)
 		if other.Escape == '\\' && best.broken > 0 && next.broken < best.broken && next.width >= best.width ||
 			other.Quote == '\'' && next.quotesProven() && next.agree >= best.agree && next.width > 0 {
 			return next
 		}
+	}
+	if original {
+		return best
 	}
 	if best.width <= 1 && options.Delimiter == 0 || options.Delimiter == ' ' {
 		best = best.orSpaces(head, final, options.Delimiter == ' ')
@@ -98,7 +110,7 @@ func findDialect(head []byte, final bool, options Options) *trial {
 	if best.padded() {
 		padded := best.Dialect
 		padded.Padded = true
-		return tryDialect(head, final, padded)
+		return try(padded)
 	}
 	return best
 }
@@ -165,9 +177,22 @@ func tryDialect(head []byte, final bool, dialect Dialect) *trial {
 // blankSoFar reports whether no record was found yet.
 func (t *trial) blankSoFar() bool { return t.nextLine(0) == len(t.records) }
 
-// measure looks at how many fields the records have and what is in them.
+// measure looks at how many fields the records have and what is in them. Titles that are
+// more than the rows of a table do not count.
 func (t *trial) measure() {
-	widths := map[int]int{}
+	widths := t.measureAll()
+	if t.width == 1 && widths[1] <= maxPreamble {
+		t.measureBottom()
+	}
+	if t.width == 1 && widths[1] <= maxPreamble {
+		t.measureBelow()
+	}
+}
+
+// measureAll is measure for all records alike. It returns how many records have each number of fields.
+func (t *trial) measureAll() (widths map[int]int) {
+	widths = make(map[int]int)
+	t.width = 0
 	lines, typed, all := 0, 0, 0
 	for i, record := range t.records {
 		if t.blank(i) {
@@ -190,13 +215,8 @@ func (t *trial) measure() {
 		}
 	}
 	t.agree = widths[t.width] * 20 / max(lines, 1)
-	if t.width == 1 && widths[1] <= maxPreamble {
-		t.measureBottom()
-	}
-	if t.width == 1 && widths[1] <= maxPreamble {
-		t.measureBelow()
-	}
 	t.typed = typed * 20 / max(all, 1)
+	return widths
 }
 
 // maxPreamble is how many lines without any delimiter can stand above a table that

@@ -77,8 +77,11 @@ func (c *Table) trimFooter() error {
 	if c.columns < 2 || c.exported || c.options.Extent.Footer == layout.KeepFooter && c.options.Rules > feedmill.RulesFirst {
 		return nil
 	}
-	if err := c.trimPadding(); err != nil {
-		return err
+	original := c.options.Extent.Footer == layout.DropShort
+	if !original {
+		if err := c.trimPadding(); err != nil {
+			return err
+		}
 	}
 	if c.options.Extent.Footer == layout.KeepFooter {
 		return nil
@@ -103,6 +106,9 @@ func (c *Table) trimFooter() error {
 		return nil
 	}
 	at := t.offsets[first+end]
+	if original && c.Dialect.Quote != 0 && bytes.IndexByte(tail[at:], c.Dialect.Quote) >= 0 {
+		return nil
+	}
 	from, err := c.position(begin + int64(at))
 	if err != nil {
 		return err
@@ -128,7 +134,7 @@ func (c *Table) trimFooter() error {
 			Detail: layout.Lines(examples[0].Line, last, "stands after the last row and is", "stand after the last row and are") + " not part of the table; footer=keep keeps every row",
 		})
 	}
-	if err := c.trimEnd(); err != nil {
+	if err := c.trimEnd(); err != nil || original {
 		return err
 	}
 	return c.trimPadding()

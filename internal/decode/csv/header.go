@@ -20,7 +20,19 @@ func (t *trial) find(header int64, rules feedmill.Rules) (found layout.Table, fi
 	if header == 0 && first == 0 && t.isExport(rules) {
 		header = 1
 	}
-	found, err = layout.Find(t.rows(first), header, rules)
+	rows := t.rows(first)
+	if rules == feedmill.RulesOriginal {
+		// By these rules a cell of spaces is filled.
+		for i := range rows {
+			for j := range rows[i].Cells {
+				rows[i].Cells[j] = string(t.text(t.records[first+i][j]))
+			}
+		}
+	}
+	found, err = layout.Find(rows, header, rules)
+	for i, name := range found.Names {
+		found.Names[i] = strings.TrimSpace(name)
+	}
 	return found, first, err
 }
 

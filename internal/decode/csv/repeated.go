@@ -9,9 +9,12 @@ import (
 
 // headerLines are the lines that repeat a record of the header: the record as it is and, from
 // the second version of the rules on, with quotes around every name and around none that needs
-// none. Programs that write a header on every page do not always quote it as they quote the
+// none. By the original rules no line is left out. Programs that write a header on every page do not always quote it as they quote the
 // first one.
 func (c *Table) headerLines(found *trial, record int) [][]byte {
+	if c.options.Rules == feedmill.RulesOriginal {
+		return nil // they are rows
+	}
 	line := bytes.Clone(found.line(record))
 	lines := [][]byte{line}
 	if c.options.Rules <= feedmill.RulesFirst || c.Dialect.Quote == 0 || c.Dialect.Spaces > 0 {

@@ -130,15 +130,17 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	if c.end == 0 {
 		return nil, input.ErrNoData
 	}
-	if err := c.unwrapLines(ctx, options, spool); err != nil {
-		return nil, err
-	}
-	delimiter, err := c.reprint(ctx, options, spool)
-	if err != nil {
-		return nil, err
-	}
-	if delimiter != 0 {
-		options.Delimiter = delimiter
+	if options.Rules != feedmill.RulesOriginal {
+		if err := c.unwrapLines(ctx, options, spool); err != nil {
+			return nil, err
+		}
+		delimiter, err := c.reprint(ctx, options, spool)
+		if err != nil {
+			return nil, err
+		}
+		if delimiter != 0 {
+			options.Delimiter = delimiter
+		}
 	}
 	if c.text != text {
 		c.trimmed = nil // what was trimmed is of another text

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
@@ -67,10 +68,10 @@ func isComplaint(name string) bool {
 }
 
 // elements is the path of the elements, where the path that was given leads to the list
-// that holds them.
+// that holds them. By the original rules the list itself is the record.
 func (j *Table) elements(ctx context.Context, steps []jsonpath.Step) []jsonpath.Step {
 	last := len(steps) - 1
-	if last < 0 {
+	if last < 0 || j.rules == feedmill.RulesOriginal {
 		return steps
 	}
 	if _, named := steps[last].Name(); !named || j.first(ctx, steps) != '[' {

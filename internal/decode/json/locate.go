@@ -66,6 +66,8 @@ type wanted struct {
 	// are, because the user has set it.
 	path string
 	set  bool
+	// fields are the columns of the feed, where nothing but them is known of its records.
+	fields []string
 }
 
 // firstFault looks closely at a document that has a fault, because what was
@@ -176,7 +178,7 @@ func (l *locator) locate() recordPlace {
 // rootArray is the place of the elements of the root.
 func (l *locator) rootArray() recordPlace {
 	place := recordPlace{steps: []jsonpath.Step{jsonpath.AllStep()}}
-	if l.enter() && l.next() == walkValue && l.data[l.i] == '[' && !l.nests() {
+	if l.enter() && l.next() == walkValue && l.data[l.i] == '[' && !l.nests() && l.wanted.rules != feedmill.RulesOriginal {
 		place.shape = shapeArrays
 	}
 	l.fault = nil // it is met again when the records are read
@@ -316,6 +318,9 @@ func (l *locator) choose() recordPlace {
 	place := recordPlace{repeated: l.repeated}
 	if l.wanted.set {
 		return l.placeWanted()
+	}
+	if l.wanted.rules == feedmill.RulesOriginal {
+		return l.shallowest()
 	}
 	if c := l.expectedColumns(); c != nil {
 		return l.columnsPlace(c)

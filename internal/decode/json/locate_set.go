@@ -24,7 +24,7 @@ func (j *Table) settleAt(ctx context.Context, steps []jsonpath.Step) (bool, erro
 // shapedAt is the table in another shape at a path. The first rules know columns alone there.
 func (j *Table) shapedAt(ctx context.Context, steps []jsonpath.Step) (recordPlace, bool, error) {
 	last := len(steps) - 1
-	if last < 0 || !steps[last].All() || j.explode != nil || !j.shapeBegins(steps[:last]) {
+	if last < 0 || !steps[last].All() || j.explode != nil || j.rules == feedmill.RulesOriginal || !j.shapeBegins(steps[:last]) {
 		return recordPlace{}, false, nil
 	}
 	place, err := locateRecords(ctx, j.source, wanted{rules: j.rules, path: jsonpath.Text(steps), set: true})

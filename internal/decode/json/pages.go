@@ -19,6 +19,7 @@ type Pages struct {
 	path    *jsonpath.Path
 	rules   feedmill.Rules
 	before  *jsonpath.Path
+	fields  []string
 	explode []explodeStep
 	columns *columnSet
 	readers *readerPool
@@ -50,7 +51,7 @@ func NewPages(options Options, list bool, spool *input.Spool) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pages{spool: spool, list: list, path: parsed.path, rules: parsed.rules, before: parsed.before, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool), encoding: parsed.encoding, context: parsed.context}, nil
+	return &Pages{spool: spool, list: list, path: parsed.path, rules: parsed.rules, before: parsed.before, fields: parsed.fields, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool), encoding: parsed.encoding, context: parsed.context}, nil
 }
 
 // Names are what the pages call the columns, in the order in which they first
@@ -219,7 +220,7 @@ func (p *Pages) discover(ctx context.Context, j *Table) error {
 	if p.place != nil {
 		expected = jsonpath.Text(p.place.steps)
 	}
-	place, err := locateRecords(ctx, j.source, wanted{rules: p.rules, path: expected})
+	place, err := locateRecords(ctx, j.source, wanted{rules: p.rules, path: expected, fields: p.fields})
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,7 @@ type Table struct {
 	// before is where the records were in the data before this, shaped is where
 	// those are that were written as objects, and others are other records.
 	before *jsonpath.Path
+	fields []string
 	shaped []jsonpath.Step
 	others []string
 	// candidates are all places where they may be.
@@ -102,8 +103,10 @@ type Options struct {
 	// Path is the JSONPath (RFC 9535) of the records. In NDJSON it is
 	// applied to each line. Where it is empty they are found: see locateRecords.
 	Path string
-	// Before is the path at which they were found in the data before this.
+	// Before is the path at which they were found in the data before this. Fields are the
+	// columns that they have, where that path is not known.
 	Before string
+	Fields []string
 	// Explode is the path below the record to an array whose elements become
 	// rows, with the other members of the record repeated for each. A record
 	// without such elements is one row.
@@ -159,7 +162,7 @@ func open(options Options, open func(*Table) error) (*Table, error) {
 // newTable reads the options.
 func newTable(options Options) (*Table, error) {
 	options.Context.Used = usedByPages(options.Context.Used)
-	j := &Table{context: options.Context, columns: newColumnSet(), readers: new(readerPool), rules: options.Rules, source: source{
+	j := &Table{fields: options.Fields, context: options.Context, columns: newColumnSet(), readers: new(readerPool), rules: options.Rules, source: source{
 		blockBytes: cmp.Or(options.blockBytes, usualBlockBytes),
 		readBytes:  cmp.Or(options.readBytes, usualReadBytes),
 		limits:     cmp.Or(options.limits, &usual),
@@ -206,7 +209,7 @@ func (j *Table) refuseBlank() error {
 // locate finds where the records are in a document.
 func (j *Table) locate(ctx context.Context) error {
 	if j.path == nil {
-		place, err := locateRecords(ctx, j.source, wanted{rules: j.rules, path: j.expected()})
+		place, err := locateRecords(ctx, j.source, wanted{rules: j.rules, path: j.expected(), fields: j.fields})
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ const (
 	DropFooter FooterRule = iota // those that [Footer] finds are not
 	DropNotes                    // those that [Notes] finds are not
 	KeepFooter                   // all rows are part of the table
+	DropShort                    // those that [Short] finds are not
 )
 
 // MaxTables is how many tables of a file are told apart.
@@ -37,6 +38,8 @@ func (e Extent) First(rows []Row, columns int, text bool) int {
 		return Notes(rows, columns, text)
 	case DropFooter:
 		return Footer(rows, columns)
+	case DropShort:
+		return Short(rows, columns)
 	}
 	return len(rows)
 }

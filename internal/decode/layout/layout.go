@@ -85,7 +85,12 @@ func Find(rows []Row, header int64, rules feedmill.Rules) (t Table, err error) {
 		}
 		t.Header, t.First = []int{at}, at+1
 	default:
-		if f.find(begin, &t); len(t.Header) == 0 {
+		if rules == feedmill.RulesOriginal {
+			f.original(begin, &t)
+		} else {
+			f.find(begin, &t)
+		}
+		if len(t.Header) == 0 {
 			t.Warnings = append(t.Warnings, feedmill.Warning{
 				Code: feedmill.WarnNoHeader, Count: 1, Examples: f.examples(t.First, t.First),
 				Detail: fmt.Sprintf("line %d holds values and no names, so the columns have none; header=%d makes it their names", rows[t.First].Line, rows[t.First].Line),

@@ -204,8 +204,12 @@ func (s *sequence) after(a *answer, records int64) (*step, error) {
 }
 
 // afterEmpty is the page after one without records: where the source names the
-// next page there is one, and where pages are counted there is none.
+// next page there is one, and where pages are counted there is none. By the original
+// rules a page without records is the last.
 func (s *sequence) afterEmpty(a *answer) (*step, *prefetch, error) {
+	if s.spec.definedUnder == feedmill.RulesOriginal {
+		return nil, nil, nil
+	}
 	switch s.spec.pagination.kind {
 	case pagesURL, pagesLink, pagesCursor:
 	case pagesRange:
@@ -237,7 +241,7 @@ func (s *sequence) afterIgnored(a *answer) (next *step, ahead *prefetch, err err
 	again := s.skipped
 	s.skipped = true
 	switch {
-	case a.last || s.spec.pagination.pagesReached(a):
+	case a.last || s.spec.pagination.pagesReached(a), s.spec.definedUnder == feedmill.RulesOriginal:
 	case !s.spec.pagination.counts():
 		next, ahead, err = s.afterEmpty(a)
 	case a.step.number > 1 && !again && int64(a.step.number) <= s.spec.pagination.maxPages:

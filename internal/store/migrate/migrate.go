@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,6 +26,9 @@ type Migration struct {
 	Number int
 	Name   string
 	SQL    string
+	// Below, unless it is 0, is the version that a database must be below when it is opened
+	// for the migration to change it. The file begins with "-- below N".
+	Below int
 }
 
 // Load reads the migrations in the folder migrations of fsys, in order.
@@ -45,17 +49,31 @@ func Load(fsys fs.FS) ([]Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Migration{Number: number, Name: title, SQL: string(text)})
+		m := Migration{Number: number, Name: title, SQL: string(text)}
+		if limit, ok := strings.CutPrefix(m.SQL, "-- below "); ok {
+			limit, _, _ = strings.Cut(limit, "\n")
+			if m.Below, err = strconv.Atoi(limit); err != nil {
+				return nil, fmt.Errorf("migration %s: below must be followed by a version; got %q", name, limit)
+			}
+		}
+		all = append(all, m)
 	}
 	return all, nil
 }
 
-// Pending is the part of all that a database at the given version lacks. A
-// version that all does not reach is [ErrNewer].
+// Pending is the part of all that a database at the given version lacks. Migrations that
+// are only for older databases change nothing. A version that all does not reach
+// is [ErrNewer].
 func Pending(all []Migration, version int) ([]Migration, error) {
 	if version > len(all) {
 		return nil, fmt.Errorf("%w: its schema has version %d, this program knows versions up to %d; start a release at least as new as the one that migrated it",
 			ErrNewer, version, len(all))
 	}
-	return all[version:], nil
+	pending := slices.Clone(all[version:])
+	for i := range pending {
+		if m := &pending[i]; m.Below != 0 && version >= m.Below {
+			m.SQL = "SELECT 1"
+		}
+	}
+	return pending, nil
 }

@@ -16,6 +16,13 @@ func TestLoad(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].SQL != "one" || all[1].Number != 2 || all[1].Name != "b" {
 		t.Errorf("Load = %+v, %v", all, err)
 	}
+	all, err = Load(fstest.MapFS{"migrations/0001_a.sql": {Data: []byte("-- below 7\nUPDATE")}})
+	if err != nil || all[0].Below != 7 {
+		t.Errorf("Load = %+v, %v; want a migration below 7", all, err)
+	}
+	if _, err := Load(fstest.MapFS{"migrations/0001_a.sql": {Data: []byte("-- below x\nUPDATE")}}); err == nil {
+		t.Error("below x was taken")
+	}
 	for _, name := range []string{"0003_gap.sql", "0001.sql", "x_y.sql"} {
 		if _, err := Load(fstest.MapFS{"migrations/" + name: {}}); err == nil {
 			t.Errorf("%s was taken", name)
@@ -28,6 +35,12 @@ func TestPending(t *testing.T) {
 	for version, want := range []int{2, 1, 0} {
 		if got, err := Pending(all, version); err != nil || len(got) != want {
 			t.Errorf("at version %d: %d pending, %v; want %d", version, len(got), err, want)
+		}
+	}
+	all[1].SQL, all[1].Below = "change", 1
+	for version, want := range []string{"change", "SELECT 1"} {
+		if got, err := Pending(all, version); err != nil || got[len(got)-1].SQL != want {
+			t.Errorf("below 1, at version %d: %+v, %v; want %s", version, got, err, want)
 		}
 	}
 	if _, err := Pending(all, 3); !errors.Is(err, ErrNewer) {

@@ -196,7 +196,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 	url, at := pgtest.New(t), time.UnixMilli(5000).UTC()
 	f := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: feedmill.NewID(feedmill.PrefixWorkspace), Source: feedmill.NewID(feedmill.PrefixDataSource),
-		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), Rules: feedmill.RulesFirst, CreatedAt: at,
+		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), Rules: feedmill.RulesOriginal, CreatedAt: at,
 	}
 	r := feedmill.Refresh{
 		ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, State: feedmill.RefreshSucceeded, StartedAt: at, EndedAt: at,

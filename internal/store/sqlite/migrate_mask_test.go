@@ -67,6 +67,9 @@ func TestUnmaskedErrors(t *testing.T) {
 		if err != nil || f.LastError == nil || f.LastError.Detail != want || f.LastError.Title != "T" || f.LastError.At.IsZero() {
 			t.Errorf("feed %d: %+v, %v", i, f.LastError, err)
 		}
+		if f.Rules != feedmill.RulesFirst {
+			t.Errorf("feed %d, which the first release did not create, has the rules %d", i, f.Rules)
+		}
 		for n, refresh := range refreshes[i] {
 			r, err := db.Refresh(t.Context(), w, feeds[i], refresh)
 			if err != nil || r.Error == nil || r.Error.Detail != want {

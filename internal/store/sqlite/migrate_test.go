@@ -94,7 +94,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 	at := time.UnixMilli(5000).UTC()
 	f := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: feedmill.NewID(feedmill.PrefixWorkspace), Source: feedmill.NewID(feedmill.PrefixDataSource),
-		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), Rules: feedmill.RulesFirst, CreatedAt: at,
+		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), Rules: feedmill.RulesOriginal, CreatedAt: at,
 	}
 	r := feedmill.Refresh{
 		ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, State: feedmill.RefreshSucceeded, StartedAt: at, EndedAt: at,
