@@ -134,30 +134,21 @@ func acceptedAnswer(accepted []feedmill.Accepted) answer {
 	return answer{status: http.StatusAccepted, contentType: "application/json", body: append(b, "]}"...)}
 }
 
-type eventTypeView struct {
-	Name        string         `json:"name"`
-	Family      string         `json:"family"`
-	Status      string         `json:"status"`
-	Operational bool           `json:"operational"`
-	Description string         `json:"description"`
-	Schema      jsontext.Value `json:"schema"`
-}
-
 func (s *Server) listEventTypes(c *call) (answer, error) {
 	list := c.wholeList()
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
 	types := s.Catalogue.Types()
-	views := make([]eventTypeView, len(types))
+	views := make([]client.EventType, len(types))
 	for i, t := range types {
 		status := "unavailable"
 		if t.Available {
 			status = "available"
 		}
-		views[i] = eventTypeView{t.Name, t.Family, status, t.Operational, t.Description, t.Schema}
+		views[i] = client.EventType{Name: t.Name, Family: t.Family, Status: status, Operational: t.Operational, Description: t.Description, Schema: t.Schema}
 	}
-	return wholeAnswer(c, list, views, func(v eventTypeView) string { return v.Name })
+	return wholeAnswer(c, list, views, func(v client.EventType) string { return v.Name })
 }
 
 // eventView is an event as it was delivered, with what only its publisher and
