@@ -48,6 +48,8 @@ type figure struct {
 	name string
 	kind table.Kind
 	mb   int64
+	// targets are those of an upload that is compared with DuckDB.
+	targets targets
 	// measure is called with a file of the kind and of about so many
 	// megabytes, or with none where mb is zero.
 	measure func(context.Context, *rig.Rig, figure, data) error
@@ -65,13 +67,13 @@ func figures(o options) []figure {
 		return smallFiles(ctx, r, f, o.rounds, o.uploads)
 	}
 	all := []figure{
-		{name: "mixed", kind: table.Mixed, mb: o.size, measure: against},
-		{name: "wide", kind: table.Wide, mb: o.size, measure: against},
-		{name: "numeric", kind: table.Numeric, mb: o.size, measure: against},
-		{name: "ndjson", kind: table.Objects, mb: o.size, measure: against},
+		{name: "mixed", kind: table.Mixed, mb: o.size, targets: targets{1.6, 4.3}, measure: against},
+		{name: "wide", kind: table.Wide, mb: o.size, targets: targets{2.5, 12}, measure: against},
+		{name: "numeric", kind: table.Numeric, mb: o.size, targets: targets{2.2, 14}, measure: against},
+		{name: "ndjson", kind: table.Objects, mb: o.size, targets: targets{1.3, 6}, measure: against},
 		{name: "xml", kind: table.Elements, mb: o.size, measure: func(ctx context.Context, r *rig.Rig, f figure, d data) error { return elements(ctx, r, f, d, o.rounds) }},
 		{name: "parquet", kind: table.Mixed, mb: o.size, measure: func(ctx context.Context, r *rig.Rig, f figure, d data) error { return parquet(ctx, r, f, d, o.rounds) }},
-		{name: "big", kind: table.Mixed, mb: o.big, measure: against},
+		{name: "big", kind: table.Mixed, mb: o.big, targets: targets{1.6, 4.5}, measure: against},
 		{name: "memory", kind: table.Mixed, mb: o.big, measure: memory},
 	}
 	if o.large {
