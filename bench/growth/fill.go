@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -40,18 +39,21 @@ var (
 	}
 )
 
-// fill multiplies the rows of a sample. Copies of subscriptions are older than those of
-// the first page: what is sealed in them cannot be read, because it is sealed for an id.
-func fill(ctx context.Context, s *sample, o options) (err error) {
+// openStore opens the store of a sample whose server has stopped.
+func openStore(s *sample) (db store, err error) {
 	db, driver, at := sqliteStore, "sqlite3", "file:"+filepath.Join(s.mill.Folder, "feedmill.db")+"?_synchronous=off&_foreign_keys=off"
 	if s.mill.Database != "" {
 		db, driver, at = postgresStore, "pgx", s.mill.Database
 	}
-	if db.DB, err = sql.Open(driver, at); err != nil {
-		return err
+	if db.DB, err = sql.Open(driver, at); err == nil {
+		db.SetMaxOpenConns(1)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
+	return db, err
+}
+
+// fill multiplies the rows of a sample. Copies of subscriptions are older than those of
+// the first page: what is sealed in them cannot be read, because it is sealed for an id.
+func (db store) fill(ctx context.Context, s *sample, o options) error {
 	feed := map[string]string{"id": db.id("id")}
 	quiet := map[string]string{"id": db.id("id")}
 	topic := map[string]string{"subscription_id": db.id("subscription_id")}
@@ -66,7 +68,6 @@ func fill(ctx context.Context, s *sample, o options) (err error) {
 		},
 		func() error { return db.deliveries(ctx, s, o) },
 		func() error { return db.versions(ctx, s, o) },
-		func() error { return db.settle(ctx) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -76,6 +77,7 @@ func fill(ctx context.Context, s *sample, o options) (err error) {
 	return nil
 }
 
+// settle does what the store would otherwise do during the measurement.
 func (db store) settle(ctx context.Context) error {
 	for _, statement := range db.settled {
 		if _, err := db.ExecContext(ctx, statement); err != nil {

@@ -53,14 +53,14 @@ func run(ctx context.Context, r *rig.Rig, o options) (err error) {
 		defer samples[i].sink.Stop()
 	}
 	empty, full := samples[0], samples[1]
-	full.mill.Stop()
 	began := time.Now()
-	if err := fill(ctx, full, o); err != nil {
-		return fmt.Errorf("fill the store: %w", err)
-	}
-	empty.mill.Stop()
 	for _, s := range samples {
-		if err := s.mill.Restart(); err != nil {
+		if err := prepare(ctx, s, o, s == full); err != nil {
+			return fmt.Errorf("prepare the stores: %w", err)
+		}
+	}
+	for _, s := range samples { // a start is followed by work in the background
+		if _, err := s.mill.Rested(ctx); err != nil {
 			return err
 		}
 	}
@@ -79,6 +79,25 @@ func run(ctx context.Context, r *rig.Rig, o options) (err error) {
 		return nil
 	}
 	return inTurns(ctx, o.starts, empty.start(), full.start())
+}
+
+// prepare fills the store if it is the full one, and restarts its server.
+func prepare(ctx context.Context, s *sample, o options, full bool) error {
+	s.mill.Stop()
+	db, err := openStore(s)
+	if err != nil {
+		return err
+	}
+	if full {
+		err = db.fill(ctx, s, o)
+	}
+	if err == nil {
+		err = db.settle(ctx)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	return s.mill.Restart()
 }
 
 // inTurns sends a request to both stores in turns and prints the medians.
