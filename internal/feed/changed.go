@@ -35,13 +35,8 @@ func (m *Mill) compareWithLast(ctx context.Context, l *loading, made lake.Combin
 	}
 	l.version.Keyed = keyed
 	if len(l.key) == 0 && l.mode == feedmill.ModeReplace && ids != nil && keyed == nil {
-		found, err := m.Reader.Duplicates(ctx, &made.Version, ids)
-		if err != nil {
+		if err := m.warnDuplicates(ctx, l, &made.Version, ids); err != nil {
 			return m.drop(l, err)
-		}
-		if warning, any := l.keptDuplicates(found); any {
-			l.version.Warnings = append(l.version.Warnings, warning)
-			l.refresh.Warnings = l.version.Warnings
 		}
 	}
 	if l.before.Version == 0 {
@@ -50,6 +45,14 @@ func (m *Mill) compareWithLast(ctx context.Context, l *loading, made lake.Combin
 		}
 		return nil
 	}
+	if err := m.compareRows(ctx, l, last, made); err != nil {
+		return m.drop(l, err)
+	}
+	return nil
+}
+
+// compareRows notes which rows of a version are others than those of the last one.
+func (m *Mill) compareRows(ctx context.Context, l *loading, last feedmill.FeedVersion, made lake.Combined) (err error) {
 	if l.unchanged, err = m.same(ctx, last, made.Version); err == nil && !l.unchanged {
 		l.version.Changes.Rows, err = m.countChanges(ctx, l, last, made)
 	}
@@ -57,8 +60,18 @@ func (m *Mill) compareWithLast(ctx context.Context, l *loading, made lake.Combin
 		l.version.Changes.Rows = nil // data that replaces a damaged version cannot be compared with it
 		return nil
 	}
+	return err
+}
+
+// warnDuplicates warns of rows that have the same values in some columns.
+func (m *Mill) warnDuplicates(ctx context.Context, l *loading, v *lake.Version, ids []string) error {
+	found, err := m.Reader.Duplicates(ctx, v, ids)
 	if err != nil {
-		return m.drop(l, err)
+		return err
+	}
+	if warning, any := l.keptDuplicates(found); any {
+		l.version.Warnings = append(l.version.Warnings, warning)
+		l.refresh.Warnings = l.version.Warnings
 	}
 	return nil
 }

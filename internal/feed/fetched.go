@@ -183,16 +183,11 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 		for i := range c.Feeds {
 			feed := &c.Feeds[i]
 			if feed.ID == before.ID {
-				if slices.Contains(patch.Fields, "key") || len(feed.Key) != len(def.Key) {
-					feed.Key = def.Key // else it follows the names that its columns have got since
-				}
-				feed.Spec, feed.Mode, feed.Rules, feed.Pins = def.Spec, def.Mode, def.Rules, def.Pins
-				if slices.Contains(patch.Fields, "columns") {
-					if err := redefineColumns(feed); err != nil {
-						return nil, err
-					}
-				}
-			} else if feed.Spec, err = kind.Describe(feed.Spec, c.Source.Spec); err != nil {
+				err = redefine(feed, def, patch.Fields)
+			} else {
+				feed.Spec, err = kind.Describe(feed.Spec, c.Source.Spec)
+			}
+			if err != nil {
 				return nil, err
 			}
 			if feed.ID == before.ID || shared {
@@ -203,6 +198,18 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 		refetched, err := fetchAgain(c, again, changed, at)
 		return append(news, refetched...), err
 	}, nil
+}
+
+// redefine gives a feed another definition, of which some fields were set.
+func redefine(feed *feedmill.Feed, def feedmill.FeedDefinition, fields []string) error {
+	if slices.Contains(fields, "key") || len(feed.Key) != len(def.Key) {
+		feed.Key = def.Key // else it follows the names that its columns have got since
+	}
+	feed.Spec, feed.Mode, feed.Rules, feed.Pins = def.Spec, def.Mode, def.Rules, def.Pins
+	if slices.Contains(fields, "columns") {
+		return redefineColumns(feed)
+	}
+	return nil
 }
 
 // fetchAgain does what a change of the definition of feeds calls for.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -181,34 +182,9 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
-	print := sha256.New()
-	_, _ = fmt.Fprintf(print, "%s\n", f.Spec)
-	if full {
-		_, _ = fmt.Fprintln(print, "full") // what is staged of an incremental fetch lacks records
-	}
-	var positions [][]byte
-	for i, feed := range f.Feeds {
-		// A position can come again, where somebody restores a version or has all
-		// fetched anew. The number of the version does not.
-		_, _ = fmt.Fprintf(print, "%s\n%d\n%s\n%s\n", feed.ID, feed.Version, feed.Spec, feed.Position)
-		response, err := ResponseOf(feed.Spec, feed.Rules)
-		if err != nil {
-			return feedmill.Fetched{}, outgrown(err)
-		}
-		r, err := spec.reading(response, &cursor, f, feed, job.Notes)
-		if err == nil {
-			r.Notes = job.Notes.beside(r.Notes)
-			err = sink.Read(feed.ID, r)
-		}
-		if err != nil {
-			return feedmill.Fetched{}, err
-		}
-		job.NoPath = job.NoPath || feed.Version == 0 && response.Path == ""
-		job.NumericCursor = job.NumericCursor || spec.hasNumericCursor(feed)
-		if i == 0 {
-			job.Entry, job.FileColumn, job.Format, job.Encoding = response.Entry, response.FileColumn, r.Format, r.Encoding
-		}
-		positions = append(positions, feed.Position)
+	positions, err := job.read(f, sink)
+	if err != nil {
+		return feedmill.Fetched{}, err
 	}
 	if job.Position, err = Earliest(positions...); err != nil {
 		return feedmill.Fetched{}, err
@@ -221,7 +197,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		job.Position = p.fromStart().text()
 	}
 	job.Count, job.CompareRows, job.HadRows = spec.counting(f), anyCompared(f.Feeds), hadRows(f.Feeds)
-	job.Print = hex.EncodeToString(print.Sum(nil)[:16])
+	job.Print = printOf(f, full)
 	result, err := s.fetcher.Fetch(ctx, job, sink)
 	if err != nil {
 		return feedmill.Fetched{}, err
@@ -233,14 +209,9 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		return feedmill.Fetched{}, fail("no-cursor", nil,
 			"None of the %d records has a value at incremental.cursorPath, the column %q, so everything would be fetched and kept again the next time. Correct the path.", result.Records, column)
 	}
-	before := slices.Clone(positions)
-	for i := range positions {
-		if positions[i], err = Advance(result.Position, positions[i], cursor.Newest()); err != nil {
-			return feedmill.Fetched{}, err
-		}
-		if positions[i], err = spec.noteFull(positions[i], before[i], full, f.Now); err != nil {
-			return feedmill.Fetched{}, err
-		}
+	before := positions
+	if positions, err = spec.advance(before, result.Position, cursor.Newest(), full, f.Now); err != nil {
+		return feedmill.Fetched{}, err
 	}
 	fetched := feedmill.Fetched{NotModified: result.NotModified, Positions: positions, Warnings: job.Notes.warnings(), Full: full, Partial: cmp.Or(result.partial, job.Notes.partial())}
 	if spec.incremental != nil && spec.incremental.step > 0 {
@@ -253,4 +224,58 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		fetched.Again = slices.Repeat([]feedmill.FetchedAgain{{Kept: feedmill.All, Came: feedmill.All}}, len(positions))
 	}
 	return fetched, nil
+}
+
+// read tells the sink how the pages are read for each feed, and returns the positions of the feeds.
+func (j *Job) read(f feedmill.Fetch, sink feedmill.FetchSink) (positions [][]byte, err error) {
+	for i, feed := range f.Feeds {
+		response, err := ResponseOf(feed.Spec, feed.Rules)
+		if err != nil {
+			return nil, outgrown(err)
+		}
+		r, err := j.Spec.reading(response, j.Cursor, f, feed, j.Notes)
+		if err == nil {
+			r.Notes = j.Notes.beside(r.Notes)
+			err = sink.Read(feed.ID, r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		j.NoPath = j.NoPath || feed.Version == 0 && response.Path == ""
+		j.NumericCursor = j.NumericCursor || j.Spec.hasNumericCursor(feed)
+		if i == 0 {
+			j.Entry, j.FileColumn, j.Format, j.Encoding = response.Entry, response.FileColumn, r.Format, r.Encoding
+		}
+		positions = append(positions, feed.Position)
+	}
+	return positions, nil
+}
+
+// advance moves the positions of feeds to where a fetch ended.
+func (s *Spec) advance(before [][]byte, end []byte, newest string, full bool, at time.Time) (positions [][]byte, err error) {
+	positions = make([][]byte, len(before))
+	for i := range before {
+		if positions[i], err = Advance(end, before[i], newest); err != nil {
+			return nil, err
+		}
+		if positions[i], err = s.noteFull(positions[i], before[i], full, at); err != nil {
+			return nil, err
+		}
+	}
+	return positions, nil
+}
+
+// printOf is the fingerprint of a fetch: what is staged of one fetch is not used for another.
+func printOf(f feedmill.Fetch, full bool) string {
+	print := sha256.New()
+	_, _ = fmt.Fprintf(print, "%s\n", f.Spec)
+	if full {
+		_, _ = fmt.Fprintln(print, "full") // what is staged of an incremental fetch lacks records
+	}
+	for _, feed := range f.Feeds {
+		// A position can come again, where somebody restores a version or has all
+		// fetched anew. The number of the version does not.
+		_, _ = fmt.Fprintf(print, "%s\n%d\n%s\n%s\n", feed.ID, feed.Version, feed.Spec, feed.Position)
+	}
+	return hex.EncodeToString(print.Sum(nil)[:16])
 }
