@@ -26,6 +26,7 @@ func TestUnknownMembersHideNoFaults(t *testing.T) {
 		{"PATCH", "/data_feeds/" + feed.ID, `{"keep":{"more":1},"expect":{"more":1},"schedule":{"every":"1s"}}`, "/expect/more /keep/more /schedule/every"},
 		{"PATCH", "/data_feeds/" + feed.ID, `{"keep":{"more":1},"schedule":{"every":"1h"}}`, "/keep/more"},
 		{"POST", "/data_feeds?type=queryBuilder", `{"serviceName":"feeds","viewName":"` + orders.ID + `","query":{"fields":[{"field":"nothing"}]},"keep":{"more":1}}`, "/keep/more /query/fields/0/field"},
+		{"POST", "/data_feeds?type=queryBuilder", `{"serviceName":"feeds","viewName":"` + orders.ID + `","query":{"fields":[{"field":"id","filters":[{"op":"near"}]},{"field":"id"},{"field":"nothing"}],"limit":0},"mode":"some","schedule":{"every":"1s"}}`, "/mode /query/fields/0/filters/0/op /query/fields/1/field /query/fields/2/field /query/limit /schedule/every"},
 		{"POST", "/data_feeds/" + orders.ID + "/query", `{"fields":[{"field":"nothing","more":1},{"field":"id","filters":[{"op":"gt","values":["x"]}]}],"extra":1}`, "/extra /fields/0/field /fields/0/more /fields/1/filters/0/values/0"},
 		{"POST", "/connections", `{"extra":1,"serviceName":"a/b","connector":"postgres","config":{"host":"127.0.0.1","port":0,"user":"u","more":1}}`, "/config/database /config/more /config/port /extra /serviceName"},
 		{"PATCH", "/connections/" + connection.ID, `{"extra":1,"serviceName":"a/b","config":{"port":0,"more":1}}`, "/config/more /config/port /extra /serviceName"},

@@ -3,6 +3,7 @@ package database
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -36,8 +37,8 @@ var (
 const maxFaults = 200
 
 // parse reads a definition, as far as it can be understood without a look at what
-// it names. Periods count from now. Where unknown members are all that is wrong, the
-// definition is returned with the error, so that the rest of it can be checked.
+// it names. Periods count from now. Where what it names could be read, the definition is
+// returned with the error, so that the rest of it can be checked.
 func parse(body []byte, now time.Time) (*definition, error) {
 	faults := feedmill.Faults{Max: maxFaults}
 	doc, ok := strictjson.Read(body, strictjson.Part{}, faults.Note)
@@ -61,10 +62,16 @@ func parse(body []byte, now time.Time) (*definition, error) {
 		o.Fault("incremental", "A query with a limit is not fetched in parts: what is past the limit would never come. Leave one of them out.")
 	}
 	o.RefuseUnknown()
-	if slices.ContainsFunc(faults.List, func(f feedmill.Fault) bool { return !strictjson.IsUnknown(f.Detail) }) {
+	if slices.ContainsFunc(faults.List, hidesQuery) {
 		return nil, faults.Refusal()
 	}
 	return d, faults.Refusal()
+}
+
+// hidesQuery reports whether a fault leaves a query that cannot be held against its view.
+func hidesQuery(f feedmill.Fault) bool {
+	member, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+	return !strictjson.IsUnknown(f.Detail) && f.Pointer != "/query/limit" && slices.Contains([]string{"serviceName", "viewName", "query", "incremental"}, member)
 }
 
 // parseStored reads a definition that was checked when it was sent. Only a query that
