@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -108,6 +109,7 @@ func (d *definition) fetch(ctx context.Context, db Database, asksItself bool, fe
 	if len(f.Feeds) > 0 {
 		feed = f.Feeds[0]
 	}
+	defer func() { err = d.named(err, feed.Pins) }()
 	table, err := d.open(ctx, db, feed.Pins, origin, f.Rules)
 	if err != nil {
 		return feedmill.Fetched{}, err
@@ -173,6 +175,17 @@ func (d *definition) fetch(ctx context.Context, db Database, asksItself bool, fe
 		fetched.Again = []feedmill.FetchedAgain{{Kept: feedmill.All, Came: feedmill.All}}
 	}
 	return fetched, nil
+}
+
+// named is a failure that calls the pinned view by the name that the definition has.
+func (d *definition) named(err error, pins feedmill.Pins) error {
+	failure, ok := errors.AsType[*feedmill.SourceFailure](err)
+	if !ok || pins.Schema == "" {
+		return err
+	}
+	shown := *failure
+	shown.Detail = strings.ReplaceAll(failure.Detail, strconv.Quote(QualifiedName(pins.Schema, pins.View)), strconv.Quote(d.view))
+	return &shown
 }
 
 // lost marks the failure of a database that could be reached when the query began.
