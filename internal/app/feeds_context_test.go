@@ -42,6 +42,11 @@ func TestContextOfRecords(t *testing.T) {
 	if !strings.Contains(warns(paged.Warnings), "left out: base. Set") {
 		t.Errorf("pages warn with %q", warns(paged.Warnings))
 	}
+	linked := newShop(t, `<r base="EUR"><link rel="self" href="?p=1"/><e><c>1</c></e><e><c>2</c></e></r>`)
+	f := s.fetched(t, "", `{"request":{"url":"`+linked.URL+`"},"response":{"format":"xml"},"pagination":{"kind":"nextUrl","path":{"xml":"/r/link[@rel='next']/@href"}}}`)
+	if !strings.Contains(warns(f.Warnings), "left out: @base. Set") {
+		t.Errorf("pages of XML warn with %q", warns(f.Warnings))
+	}
 	columns := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"response":{"path":"$.rates[*]","context":true}}`)
 	if got := s.read(t, columns.ID, ""); got != "{\"_context.next\":null,\"_context.base\":\"EUR\",\"c\":\"USD\"}\n" {
 		t.Errorf("pages are %q", got)

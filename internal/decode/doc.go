@@ -109,7 +109,8 @@ type Options struct {
 	// Before is what was found in the data before this, which decides where this
 	// proves nothing.
 	Before feedmill.Findings
-	// Paginated are the JSONPaths of members that the pagination of a source uses.
+	// Paginated are the JSONPaths of members that the pagination of a source uses, or the names of
+	// elements and attributes.
 	Paginated []string
 	// List says of pages that they are parts of a list, see [json.NewPages].
 	List bool

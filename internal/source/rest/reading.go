@@ -77,10 +77,15 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed
 // contextAlone is why values around the records cannot be columns of records that are written again.
 const contextAlone = "context cannot be combined with columns, names, values, keyAs or each.include. Leave one of them out."
 
-// members are the JSONPaths of what leads from page to page.
+// members are the JSONPaths of what leads from page to page, or in XML the names that it has
+// around the records.
 func (p *pagination) members() (paths []string) {
 	if p.path != nil {
 		paths = append(paths, p.path.String())
+	}
+	if p.outside != nil && len(p.outside.element) > 0 {
+		name := strings.Join(p.outside.element[1:], ".")
+		paths = append(paths, name, name+".@rel", name+".@"+p.outside.attribute)
 	}
 	for _, s := range []*signal{p.more, p.end, p.total, p.totalPages} {
 		if s != nil && s.path != nil {
