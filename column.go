@@ -141,6 +141,8 @@ const (
 	WarnTwoLocalTimes = "ambiguous-local-time"   // clocks show them twice when they are set back
 
 	// About data whose columns have types.
+	WarnDescriptions = "skipped-descriptions" // lines below the header that describe the columns
+
 	WarnTimeDigits = "cut-times"    // times that are finer than microseconds
 	WarnOutOfRange = "out-of-range" // days outside the years 1 to 9999, which are null
 	WarnNotFinite  = "not-finite"   // infinite numbers and NaN, which JSON has not

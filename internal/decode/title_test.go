@@ -60,3 +60,35 @@ func TestUnitsOfNone(t *testing.T) {
 		t.Errorf("the units are %q", got)
 	}
 }
+
+// TestQualtrics has the rows that Qualtrics writes below the names.
+func TestQualtrics(t *testing.T) {
+	const names, questions, ids = "StartDate,Q1,Q2\n", "Start Date,How old are you?,\"Any\ncomment?\"\n", "\"{\"\"ImportId\"\":\"\"startDate\"\",\"\"timeZone\"\":\"\"UTC\"\"}\",\"{\"\"ImportId\"\":\"\"QID1\"\"}\",\"{\"\"ImportId\"\":\"\"QID2\"\"}\"\n"
+	const rows = "2024-01-02,34,Nice\n2024-01-03,41,Good\n"
+	for _, test := range []struct {
+		name, text, want, warnings string
+		rules                      feedmill.Rules
+		header                     string
+	}{
+		{"two rows", names + questions + ids + rows, "StartDate|Q1|Q2 2024-01-02|34|Nice 2024-01-03|41|Good", "skipped-descriptions 2 4", 2, ""},
+		{"one row", names + questions + ids + "2024-01-02,34,Nice\n", "StartDate|Q1|Q2 2024-01-02|34|Nice", "skipped-descriptions 2 4", 2, ""},
+		{"ids alone", names + ids + rows, "StartDate|Q1|Q2 2024-01-02|34|Nice 2024-01-03|41|Good", "skipped-descriptions 2", 2, ""},
+		{"no answers", names + questions + ids, "StartDate|Q1|Q2", "skipped-descriptions 2 4,no-rows", 2, ""},
+		{"ids in one column alone", "a,b\nx,\"{\"\"ImportId\"\":\"\"q\"\"}\"\ny,2\n", "a|b x|{\"ImportId\":\"q\"} y|2", "", 2, ""},
+		{"by version 1 of the rules", names + ids + rows, "StartDate|Q1|Q2 {\"ImportId\":\"startDate\",\"timeZone\":\"UTC\"}|{\"ImportId\":\"QID1\"}|{\"ImportId\":\"QID2\"} 2024-01-02|34|Nice 2024-01-03|41|Good", "", 1, ""},
+		{"a header that is set", names + ids + rows, "StartDate|Q1|Q2 {\"ImportId\":\"startDate\",\"timeZone\":\"UTC\"}|{\"ImportId\":\"QID1\"}|{\"ImportId\":\"QID2\"} 2024-01-02|34|Nice 2024-01-03|41|Good", "", 2, "1"},
+	} {
+		got, warnings := readAll(t, "csv", test.text, Options{Rules: test.rules, ReadingOptions: feedmill.ReadingOptions{Header: test.header}})
+		if strings.Join(got, " ") != test.want || strings.Join(warnings, ",") != test.warnings {
+			t.Errorf("%s is %q %q, want %q %q", test.name, got, warnings, test.want, test.warnings)
+		}
+	}
+	table, err := Open(t.Context(), "csv", strings.NewReader(names+questions+ids+rows), Options{Rules: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if got := strings.Join(table.Units(), "|"); got != "Start Date|How old are you?|Any\ncomment?" {
+		t.Errorf("the columns are described as %q", got)
+	}
+}

@@ -212,9 +212,12 @@ func (f *finder) join(header []int) []string {
 	return names
 }
 
-// below takes out what stands between the header and the data: rules of dashes,
+// below takes out what stands between the header and the data: descriptions, or rules of dashes
 // and units.
 func (f *finder) below(t *Table) {
+	if f.describe(t) {
+		return
+	}
 	for range 2 {
 		i := f.next(t.First)
 		if i >= len(f.rows) || f.width < 1 {
