@@ -91,3 +91,30 @@ func (t *lexer) checkEscapes(start, end int) bool {
 	t.scratch = t.unescape(t.scratch[:0], start, end)
 	return t.fault == nil
 }
+
+// needlessEscapes reports whether a string may have an escape that is longer than it has to be.
+func (t *lexer) needlessEscapes(start, end int) bool {
+	text := t.data[start:end]
+	return bytes.Contains(text, []byte(`\u`)) || bytes.Contains(text, []byte(`\/`))
+}
+
+// appendString appends a text as a string of JSON, with as few escapes as there can be.
+func appendString(to, text []byte) []byte {
+	const digits = "0123456789abcdef"
+	to = append(to, '"')
+	for _, c := range text {
+		switch {
+		case c == '"' || c == '\\':
+			to = append(to, '\\', c)
+		case c >= ' ':
+			to = append(to, c)
+		default:
+			if short := bytes.IndexByte([]byte("\b\f\n\r\t"), c); short >= 0 {
+				to = append(to, '\\', "bfnrt"[short])
+			} else {
+				to = append(to, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+			}
+		}
+	}
+	return append(to, '"')
+}

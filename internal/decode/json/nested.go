@@ -8,8 +8,8 @@ import (
 // nestedReader reads arrays and objects that stay JSON in a cell. They are
 // checked as strictly as everything else and then made compact where they
 // stand: without blanks between tokens, without members whose name stands
-// in the same object again, and with members in the order of their names and numbers without
-// zeros at the end.
+// in the same object again, with members in the order of their names, and with numbers and strings
+// that are not longer than they have to be.
 type nestedReader struct {
 	lexer
 	open []nestedFrame
@@ -74,6 +74,7 @@ func (n *nestedReader) check(i, depth int) int {
 			if end < 0 || escaped && !n.checkEscapes(i+1, end) {
 				return -1
 			}
+			n.longer = n.longer || escaped && n.needlessEscapes(i+1, end)
 			i = end + 1
 		case '{', '[':
 			if depth+len(n.open) >= maxDepth {
@@ -144,6 +145,7 @@ func (n *nestedReader) key(i int) int {
 	if len(n.keys) == maxNestedKeys {
 		return n.fail(i, "more than %d names stand open in an array or object, which is too many for a cell", maxNestedKeys)
 	}
+	n.longer = n.longer || escaped && n.needlessEscapes(i+1, end)
 	n.keys = append(n.keys, nestedKey{textRange{i + 1, end}, escaped})
 	i = n.space(end + 1)
 	if n.data[i] != ':' {

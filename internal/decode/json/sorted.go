@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// keySorter writes the members of objects in the order of their names, and numbers without what does not change them, so that
-// values which differ in nothing else are the same text.
+// keySorter writes the members of objects in the order of their names, numbers without what does not change them, and strings with
+// as few escapes as there can be, so that values which differ in nothing else are the same text.
 type keySorter struct {
 	lexer   *lexer
 	out     []byte
 	members []sortedMember
 	scratch []byte
+	text    []byte // a string without its escapes
 }
 
 // sortedMember is a member that was written: its name, and where it is in the output.
@@ -48,8 +49,12 @@ func (s *keySorter) value(i int) int {
 	}
 	end := i
 	if data[i] == '"' {
-		end, _ = s.lexer.quoted(i + 1)
-		end++
+		after, escaped := s.lexer.quoted(i + 1)
+		if end = after + 1; escaped {
+			s.text = s.lexer.unescape(s.text[:0], i+1, after)
+			s.out = appendString(s.out, s.text)
+			return end
+		}
 	} else {
 		for end < s.lexer.size && data[end] != ',' && data[end] != ']' && data[end] != '}' {
 			end++
@@ -81,7 +86,11 @@ func (s *keySorter) object(i int) int {
 			sorted = false
 		}
 		at := len(s.out)
-		s.out = append(append(s.out, data[i:after+1]...), ':')
+		if escaped {
+			s.out = append(appendString(s.out, name), ':')
+		} else {
+			s.out = append(append(s.out, data[i:after+1]...), ':')
+		}
 		s.members = append(s.members, sortedMember{name: name})
 		k := len(s.members) - 1
 		i = s.value(after + 2)
