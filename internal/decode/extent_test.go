@@ -171,6 +171,7 @@ func TestAssumedHeaders(t *testing.T) {
 		{"Report\n\nname,age\nAnn,5\nBob,6\n\nnotes\nand more\nof them\nhere\n", 2, "{3 found}"},
 		{"name\nAnn\nBob\n", 2, "{1 assumed}"},
 		{"1,2\n3,4\n", 2, "{none found}"},
+		{"id,name\n1,Ann\n\"id\",\"name\"\n3,Cid\nid,name\n", 2, "{1 found}"},
 	} {
 		table, err := Open(t.Context(), "csv", bytes.NewReader([]byte(test.text)), Options{Rules: test.rules})
 		if err != nil {

@@ -127,6 +127,9 @@ func (f *finder) prove(t *Table) {
 	for j := 0; j < f.width && !t.Proven; j++ {
 		values, all := 0, 0
 		for i := t.First; i < end; i++ {
+			if f.rules > feedmill.RulesFirst && len(t.Header) > 0 && sameCells(&f.rows[i], &f.rows[t.Header[len(t.Header)-1]]) {
+				continue // the header again
+			}
 			if cell := f.rows[i].cell(j); cell != "" && !isToken(cell) {
 				all++
 				if LooksTyped(cell) {
