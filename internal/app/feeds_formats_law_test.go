@@ -16,13 +16,14 @@ func randomRows(random *rand.Rand) string {
 	texts := []string{"x", "", "007", "a,b", "c\nd", `"q"`, " s ", "=1+1", "NA", "é中", "-", "1e5", "2026-01-31", "true", "# n", "'a'", "Note: n", "kg", "---", "text", "5", "€ 5", "Total"}
 	values := map[string]func(first bool) string{
 		"integer": func(bool) string { return fmt.Sprint(random.Int64N(1<<53) - 1<<52) },
-		"decimal": func(bool) string { return fmt.Sprintf("%d.%02d", random.IntN(1000), 1+random.IntN(99)) },
+		"decimal": func(bool) string { return fmt.Sprintf("%d.%d%d", random.IntN(1000), random.IntN(10), 1+random.IntN(9)) },
 		"boolean": func(bool) string { return fmt.Sprint(random.IntN(2) == 0) },
 		"date": func(bool) string {
 			return fmt.Sprintf(`"%04d-%02d-%02d"`, 1901+random.IntN(200), 1+random.IntN(12), 1+random.IntN(28))
 		},
 		"timestamp": func(bool) string {
-			return fmt.Sprintf(`"%04d-%02d-%02dT%02d:%02d:%02dZ"`, 1901+random.IntN(200), 1+random.IntN(12), 1+random.IntN(28), random.IntN(24), random.IntN(60), 1+random.IntN(59))
+			fraction := []string{"", ".123", ".123456", ".000001"}[random.IntN(4)]
+			return fmt.Sprintf(`"%04d-%02d-%02dT%02d:%02d:%02d%sZ"`, 1901+random.IntN(200), 1+random.IntN(12), 1+random.IntN(28), random.IntN(24), random.IntN(60), 1+random.IntN(59), fraction)
 		},
 		"text": func(first bool) string {
 			if first {

@@ -3,21 +3,61 @@ package sheet
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // application is the name by which a workbook says that Feedmill wrote it. Other programs
 // replace it with their own when they save the workbook.
 const application = "feedmill"
 
+// markExport notes whether a workbook is read as an export, and reports it.
+func markExport(b book, o Options) bool {
+	x, ok := b.(*xlsxBook)
+	if !ok {
+		return false
+	}
+	x.exported = isExport(b, o)
+	return x.exported
+}
+
 // isExport reports whether a sheet is read as Feedmill wrote it, without a search for titles,
 // units, notes and further tables. Options that name a header or a range take precedence.
 func isExport(b book, o Options) bool {
 	x, ok := b.(*xlsxBook)
 	return ok && x.application == application && o.Rules > feedmill.RulesFirst && o.Header == 0 && o.Path == ""
+}
+
+// microsecondDays is the day from which on a number of days cannot tell microseconds.
+const microsecondDays = 1 << 16
+
+// appendExportedTime appends a time that Feedmill wrote, to the microsecond. It writes a time that
+// has microseconds as a number only before microsecondDays.
+func appendExportedTime(to []byte, n float64) ([]byte, columnar.CellKind) {
+	day, rest := microsecondsOf(n)
+	to = append(appendDay(to, day-25569), 'T')
+	return time.UnixMicro(rest).UTC().AppendFormat(to, "15:04:05.000000"), columnar.CellDate
+}
+
+// hasMicroseconds reports whether a number is a time of an export that is not of a whole millisecond.
+func hasMicroseconds(n float64) bool {
+	if !(n > 60 && n < microsecondDays) {
+		return false
+	}
+	_, rest := microsecondsOf(n)
+	return rest%1000 != 0
+}
+
+// microsecondsOf splits a number of days into whole ones and microseconds.
+func microsecondsOf(n float64) (days, micros int64) {
+	whole, part := math.Modf(n)
+	days, micros = int64(whole), int64(math.Round(part*msPerDay*1000))
+	return days + micros/(msPerDay*1000), micros % (msPerDay * 1000)
 }
 
 // exportedRow takes the next row of a sheet that Feedmill wrote. The first has the names. A row

@@ -101,7 +101,7 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 func readTable(ctx context.Context, b book, sheet int, within area, hidden *merged, size int64, o Options) (*Table, []area, error) {
 	t := &Table{spool: input.NewSpool(o.Temp)}
 	w := &tableWriter{table: t, within: within, page: o.Page, header: o.Header, size: size, extent: o.Extent, rules: o.Rules, tables: tables{number: 1}}
-	w.exported = isExport(b, o)
+	w.exported = markExport(b, o)
 	areas, err := b.read(ctx, sheet, hidden, w.row)
 	if err == nil && w.exported && o.Sheet == 0 {
 		err = w.readFurther(ctx, b, hidden)

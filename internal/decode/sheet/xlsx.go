@@ -19,6 +19,7 @@ type xlsxBook struct {
 	ranges
 	// application is the program that saved the workbook, as far as it says so.
 	application string
+	exported    bool // Feedmill wrote it, and it is read as it was written
 	from1904    bool
 	// formats are the number formats of the cell formats.
 	formats []numberFormat

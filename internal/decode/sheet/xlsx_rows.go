@@ -209,7 +209,9 @@ func (r *xlsxReader) add(column int, typ byte, style, start int) {
 			break
 		}
 		n, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64)
-		if err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+		if err == nil && r.book.exported && format.kind == kindDateTime && hasMicroseconds(n) {
+			r.texts, kind = appendExportedTime(r.texts[:start], n)
+		} else if err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
 			r.texts, kind, unit = appendValue(r.texts[:start], n, format, r.book.from1904)
 		} else if len(bytes.TrimSpace(text)) == 0 {
 			r.texts, kind = r.texts[:start], columnar.CellMissing

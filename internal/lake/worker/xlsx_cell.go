@@ -189,6 +189,8 @@ const (
 	lastDay  = 2_958_465 - epochSerial
 
 	dayMicros = int64(24 * time.Hour / time.Microsecond)
+	// microsecondDays is the serial from which on microseconds cannot be told.
+	microsecondDays = 1 << 16
 )
 
 // serialTime is the number that a spreadsheet has for a time in microseconds
@@ -200,11 +202,13 @@ func serialTime(us int64) (float64, bool) {
 	micros := us + epochSerial*dayMicros
 	near := float64(micros)
 	serial := near / float64(dayMicros)
-	// In a late year a microsecond is less than the number can tell, but a
+	// From 2079 on a microsecond is less than the number can tell, but a
 	// millisecond never is.
 	exact := 1.0
 	if us%1000 == 0 {
 		exact = 1000
+	} else if serial >= microsecondDays {
+		return 0, false
 	}
 	off := math.FMA(serial, float64(dayMicros), -near) + float64(int64(near)-micros)
 	return serial, math.Abs(off) < exact/2
