@@ -55,6 +55,7 @@ var databaseAttacks = []attack{
 		if a.first("a database of megabytes") {
 			a.connectPostgres("megabytes", fmt.Sprintf("CREATE VIEW large AS SELECT i AS id, repeat(md5(i::text), %d) AS v FROM generate_series(1, %d) i", longOr(10_000, 250_000), longOr(3, 100)),
 				fmt.Sprintf("CREATE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '%%', repeat('x', %d); END $$", longOr(1_500_000, 15_000_000)),
+				fmt.Sprintf("CREATE VIEW wide AS SELECT i AS id, repeat(md5(i::text), %d) AS v FROM generate_series(1, 3) i", longOr(10_000, 500_000)),
 				"CREATE VIEW failing AS SELECT fail() AS v")
 			for i := range longOr(2, 12) {
 				must(a.t, http.StatusCreated, a.key, a.url+"/data_feeds?type=queryBuilder", fmt.Sprintf(`{"name":"fails %d","serviceName":"megabytes","viewName":"failing","query":{"fields":[{"field":"v"}]}}`, i))
@@ -62,17 +63,23 @@ var databaseAttacks = []attack{
 		}
 		a.preview(ctx, "megabytes", "large", `{"field":"id"},{"field":"v"}`, http.StatusUnprocessableEntity, http.StatusOK)
 		a.preview(ctx, "megabytes", "failing", `{"field":"v"}`, http.StatusUnprocessableEntity)
-		feed := must(a.t, http.StatusCreated, a.key, a.url+"/data_feeds?type=queryBuilder", `{"name":"large","serviceName":"megabytes","viewName":"large","query":{"fields":[{"field":"id"},{"field":"v"}]}}`)["id"].(string)
-		eventually(a.t, "the rows are fetched", func() bool {
-			f, err := a.process.client(a.key).DataFeed(ctx, feed)
-			if err == nil && f.LastError != nil {
-				a.t.Errorf("the feed: %+v", f.LastError)
-				return true
-			}
-			return err == nil && f.Version == 1
-		})
+		var feeds []string
+		for i := range longOr(2, 6) {
+			view := []string{"large", "wide"}[i%2]
+			feeds = append(feeds, must(a.t, http.StatusCreated, a.key, a.url+"/data_feeds?type=queryBuilder", fmt.Sprintf(`{"name":"large %d","serviceName":"megabytes","viewName":%q,"query":{"fields":[{"field":"id"},{"field":"v"}]}}`, i, view))["id"].(string))
+		}
+		for _, feed := range feeds {
+			eventually(a.t, "the rows are fetched", func() bool {
+				f, err := a.process.client(a.key).DataFeed(ctx, feed)
+				if err == nil && f.LastError != nil {
+					a.t.Errorf("the feed: %+v", f.LastError)
+					return true
+				}
+				return err == nil && f.Version == 1
+			})
+			a.several(ctx, 1, http.MethodDelete, "/data_feeds/"+feed, nil, "", http.StatusNoContent)
+		}
 		a.discard(ctx, "/data_feeds?limit=1000")
-		a.several(ctx, 1, http.MethodDelete, "/data_feeds/"+feed, nil, "", http.StatusNoContent)
 	}},
 }
 

@@ -71,7 +71,7 @@ func (f *fetching) fetch(ctx context.Context, source Source, job feedmill.Fetch,
 	for _, table := range f.tables {
 		job.Feeds = append(job.Feeds, table.before)
 	}
-	return source.Fetch(ctx, job, sink)
+	return source.Fetch(share.WithLargeRows(ctx, f.mill.large), job, sink)
 }
 
 // Read begins the table of a feed whose data comes in pages.

@@ -55,3 +55,21 @@ func Large(ctx context.Context) error {
 	}
 	return err
 }
+
+type largeRowsKey struct{}
+
+// WithLargeRows returns a context for work that calls [LargeRow], where few may hold a large row at
+// the same time.
+func WithLargeRows(ctx context.Context, slots *Slots) context.Context {
+	return context.WithValue(ctx, largeRowsKey{}, slots)
+}
+
+// LargeRow waits for a turn to hold one large row. Unlike that of [Large] it is given back after the
+// row, because the rows of a source come as slowly as the source wants.
+func LargeRow(ctx context.Context) (giveBack func(), err error) {
+	slots, ok := ctx.Value(largeRowsKey{}).(*Slots)
+	if !ok {
+		return func() {}, nil
+	}
+	return slots.Take(ctx)
+}

@@ -25,6 +25,8 @@ type meter struct {
 	net.Conn
 	came   atomic.Int64
 	closed func()
+	// gate is for the rows of the statement that runs.
+	gate atomic.Pointer[database.RowGate]
 }
 
 // Read reads, unless there was too much.
@@ -34,6 +36,9 @@ func (m *meter) Read(p []byte) (int, error) {
 	}
 	n, err := m.Conn.Read(p)
 	m.came.Add(int64(n))
+	if err == nil {
+		err = m.gate.Load().Came(int64(n))
+	}
 	return n, err
 }
 
@@ -47,6 +52,13 @@ func (m *meter) Close() error {
 func (m *meter) restart() {
 	if m != nil {
 		m.came.Store(0)
+	}
+}
+
+// admit sets the gate for the rows that come, or none.
+func (m *meter) admit(rows *database.RowGate) {
+	if m != nil {
+		m.gate.Store(rows)
 	}
 }
 

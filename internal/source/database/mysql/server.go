@@ -104,12 +104,19 @@ func (s *server) kill(id uint64) {
 // each runs a statement in the binary protocol and calls a function for every row,
 // whose values are gone with the next one.
 func (c *session) each(ctx context.Context, statement string, args []string, fn func([]driver.Value) error) error {
+	gate, ctx := database.NewRowGate(ctx)
+	defer gate.Close()
 	return c.Raw(func(raw any) (err error) {
 		m := c.meterOf(raw)
 		m.restart()
+		m.admit(gate)
+		defer m.admit(nil)
 		defer func() {
-			if err != nil && m.over() {
+			switch {
+			case err != nil && m.over():
 				err = tooLarge()
+			case err != nil && ctx.Err() != nil:
+				err = context.Cause(ctx)
 			}
 		}()
 		prepared, err := raw.(driver.ConnPrepareContext).PrepareContext(ctx, statement)
@@ -131,6 +138,8 @@ func (c *session) each(ctx context.Context, statement string, args []string, fn 
 			if err == nil {
 				m.restart()
 				err = fn(row)
+				clear(row) // else it is held while the next one waits
+				gate.Next()
 			}
 			switch {
 			case errors.Is(err, io.EOF):

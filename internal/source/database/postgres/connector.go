@@ -53,7 +53,7 @@ func (Connector) Open(ctx context.Context, c database.Config) (database.Database
 	conn.RuntimeParams = map[string]string{"application_name": "feedmill", "client_encoding": "UTF8"}
 	conn.ConnectTimeout = c.ConnectTimeout
 	conn.MaxProtocolMessageBodyLen = maxMessage
-	conn.DialFunc = withMeter(c.Dial)
+	conn.DialFunc, conn.BuildFrontend = withMeter(c.Dial), buildFrontend
 	conn.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
 	conn.Fallbacks = nil
 	conn.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {

@@ -44,10 +44,12 @@ func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out d
 
 // fetch runs a statement and hands on its rows.
 func (t *table) fetch(ctx context.Context, conn *pgx.Conn, sql string, args []string, columns []feedmill.Column, batch *database.Batch, to *database.Finish) error {
+	gate, ctx := database.NewRowGate(ctx)
+	defer gate.Close()
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
-	meterOf(conn).restart(true)
-	defer meterOf(conn).restart(false)
+	meterOf(conn).restart(gate)
+	defer meterOf(conn).restart(nil)
 	result := conn.PgConn().ExecParams(running, sql, parameters(args), nil, nil, binaryFormat)
 	readers, stopped := t.readers(columns, result.FieldDescriptions())
 	for stopped == nil && result.NextRow() {
@@ -62,6 +64,8 @@ func (t *table) fetch(ctx context.Context, conn *pgx.Conn, sql string, args []st
 		if stopped == nil {
 			stopped = batch.Hand(ctx, to)
 		}
+		clear(result.Values()) // else the row is held while the next one waits
+		gate.Next()
 	}
 	if stopped != nil {
 		cancel() // the server is not to send the rest

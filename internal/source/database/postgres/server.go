@@ -42,7 +42,7 @@ func (s *server) read(ctx context.Context, fn func(*pgx.Conn) error) error {
 		return s.failure(ctx, err, "")
 	}
 	defer conn.Release()
-	meterOf(conn.Conn()).restart(false)
+	meterOf(conn.Conn()).restart(nil)
 	begin := []string{
 		"SET default_transaction_read_only = on",
 		"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
