@@ -160,7 +160,7 @@ func isSecond(rows []Row, names []string) bool {
 // titles of one cell each, or of fewer cells than there are names, stand names, and below those rows
 // that are no wider, with nothing but values in one of the columns. The names can be repeated.
 func CertainTable(rows []Row) bool {
-	for len(rows) > 0 && (rows[0].filled() == 1 || len(rows) > 1 && rows[0].filled() < rows[1].filled() && rows[1].filled() == len(rows[1].Cells) && namesOnly(rows[1].Cells)) {
+	for len(rows) > 0 && (rows[0].filled() == 1 || aboveNames(rows)) {
 		rows = rows[1:]
 	}
 	if len(rows) < 3 {
@@ -191,6 +191,17 @@ func CertainTable(rows []Row) bool {
 		}
 	}
 	return slices.Max(values) > 1
+}
+
+// aboveNames reports whether the first row and those below it that have as few cells stand above a
+// row of names that fills all columns.
+func aboveNames(rows []Row) bool {
+	for i := 1; i < len(rows) && i <= maxTitles; i++ {
+		if filled := rows[i].filled(); filled > rows[0].filled() {
+			return filled == len(rows[i].Cells) && namesOnly(rows[i].Cells)
+		}
+	}
+	return false
 }
 
 // FirstTable is how many of the rows are titles and a table that is certain to be one, up to a

@@ -205,7 +205,7 @@ func (f *finder) measure() {
 	half := begin + (len(f.rows)-begin)/2
 	whole := make([]bool, len(f.rows)) // rows as wide as the table that have more than one cell filled
 	for i := range f.rows {
-		whole[i] = len(f.rows[i].Cells) == f.width && f.rows[i].filled() > 1
+		whole[i] = len(f.rows[i].Cells) == f.width && f.rows[i].filled() > 1 && !f.repeatsAbove(i)
 	}
 	for column := range f.typed {
 		values, all := 0, 0
@@ -221,6 +221,21 @@ func (f *finder) measure() {
 		}
 		f.typed[column] = all > 0 && values*10 >= all*6
 	}
+}
+
+// repeatsAbove reports whether a row is one of the first rows again, and has nothing but names: it
+// tells nothing of the columns.
+func (f *finder) repeatsAbove(i int) bool {
+	const first = 10
+	if f.rules <= feedmill.RulesFirst || !namesOnly(f.rows[i].Cells) {
+		return false
+	}
+	for j := range min(i, first) {
+		if sameCells(&f.rows[j], &f.rows[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // bottom is the width of the last rows, and how many of them have it.
