@@ -74,7 +74,7 @@ func (j *Table) newReader(ctx context.Context, turn *input.Turns) *recordReader 
 			r.explosion = input.NewExplosion(j.explode[len(j.explode)-1].level, j.limits.exploded)
 		}
 	}
-	r.table, r.turn, r.maxField, r.sorts = j, turn, j.limits.field, j.rules > feedmill.RulesFirst
+	r.table, r.turn, r.maxField, r.maxRecord, r.sorts = j, turn, j.limits.field, j.limits.record, j.rules > feedmill.RulesFirst
 	r.work = jsonpath.NewWork(ctx, 0)
 	return r
 }
@@ -93,6 +93,7 @@ func (r *recordReader) beginBlock() {
 	r.first, r.firstKnown, r.done = 0, false, 0
 	r.fault, r.failure = nil, nil
 	r.notes.reset()
+	r.grown = r.grown[:0]
 	r.tree.Limit(r.table.limits.nodes())
 	r.work.Allow(int64(r.block.size))
 }

@@ -21,8 +21,8 @@ type lexer struct {
 	fault *dataFault
 	// maxField is how long a string or a number can be.
 	maxField int
-	// longer says that a number has zeros at the end of its fraction or an exponent, or that a string has an escape that it may
-	// not need.
+	// longer says that a number has zeros at the end of its fraction or an exponent, or is longer than it may be without one, or
+	// that a string has an escape that it may not need.
 	longer bool
 	// spaces and newline say that blanks, and a line end, were skipped since
 	// they were last set to false. The first such line end was at newlineAt.
@@ -180,6 +180,9 @@ func (t *lexer) number(i int) int {
 		for data[i]-'0' <= 9 {
 			i++
 		}
+	}
+	if i-start > maxPlain {
+		t.longer = true
 	}
 	if i-start > t.maxField {
 		return t.fail(start, "the number is longer than %d bytes", t.maxField)

@@ -30,6 +30,8 @@ const (
 	maxReadOn = 4 << 20
 	// maxRunCells is how many cells a run has at most.
 	maxRunCells = 1 << 19
+	// maxGrown is how many bytes of texts that are longer than in the data a run of rows has before its last one.
+	maxGrown = 4 << 20
 	// textPadding is how many zero bytes stand after the data of a block. They
 	// end whatever is being read, so that nothing looks for the end of the
 	// data but what has met a zero.

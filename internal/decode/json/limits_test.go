@@ -40,9 +40,21 @@ func limitCases(l *limits) []limitCase {
 	options := func(path string) Options {
 		return Options{Path: path, limits: l, blockBytes: usualBlockBytes / scale, readBytes: usualReadBytes / scale}
 	}
+	// grown is a record with so many cells of numbers, which become ten times as long.
+	grown := func(numbers, cells int) string {
+		var b strings.Builder
+		for i := range cells {
+			fmt.Fprintf(&b, `,"c%d":[%s1e39]`, i, strings.Repeat("1e39,", numbers-1))
+		}
+		return "[{" + b.String()[1:] + "}]"
+	}
+	sorted := options("")
+	sorted.Rules = 2
 	return []limitCase{
 		{"length of a string", `[` + text(l.field) + `]`, `[` + text(l.field+1) + `]`, "json", options(""), fmt.Sprintf("(byte 2): the string is longer than %d bytes", l.field)},
 		{"length of an array in a cell", `[{"a":` + texts(l.field)[1:len(texts(l.field))-1] + `}]`, `[{"a":` + texts(l.field + 1)[1:len(texts(l.field+1))-1] + `}]`, "json", options(""), "too long for a cell"},
+		{"length of an array in a cell as it is stored", grown(l.field/41, 1), grown(l.field/41+1, 1), "json", sorted, "too long for a cell"},
+		{"length of arrays in a record as they are stored", grown(l.field/41, l.record/l.field), grown(l.field/41, (l.record+maxGrown)/l.field+1), "json", sorted, "with their numbers written out"},
 		{"length of a record", `[` + members(almost, almost, almost, almost) + `]`, `[` + members(almost, almost, almost, almost, l.record/10) + `]`, "json", options(""), fmt.Sprintf("(byte 1): the record is longer than %d bytes; a path can say where smaller ones are", l.record)},
 		{"length of a line", members(almost, almost, almost, almost), "1\n" + members(almost, almost, almost, almost, almost), "ndjson", options(""), fmt.Sprintf("(byte 2): the line is longer than %d bytes", l.record)},
 		{"size of a document in memory", `[]` + strings.Repeat(" ", l.tree-2), `[]` + strings.Repeat(" ", l.tree-1), "json", options("$..x"), fmt.Sprintf("the document is larger than %d bytes", l.tree)},

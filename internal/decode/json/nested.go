@@ -22,6 +22,9 @@ type nestedReader struct {
 	// sorts says that members are to be in the order of their names, and unsorted that some of the value are not.
 	sorts, unsorted bool
 	sorter          keySorter
+	// grown are the texts of cells that are longer than in the data. Their cells have ranges that begin behind it.
+	grown     []byte
+	maxRecord int // how long those of a record can be
 }
 
 type textRange struct{ start, end int }
@@ -37,24 +40,42 @@ type nestedKey struct {
 }
 
 // nested reads the array or object at i, which stands in depth others, and
-// returns where its compact text ends and where the text goes on.
-func (n *nestedReader) nested(i, depth int) (end, next int) {
+// returns its compact text and where the text goes on.
+func (n *nestedReader) nested(i, depth int) (text textRange, next int) {
 	n.spaces, n.unsorted, n.longer, n.dropped = false, false, false, n.dropped[:0]
 	next = n.check(i, depth)
 	if next < 0 {
-		return -1, -1
+		return text, -1
 	}
 	if next-i > n.maxField {
-		return n.fail(i, "the array or object is longer than %d bytes, which is too long for a cell", n.maxField), -1
+		return text, n.tooLong(i)
 	}
-	end = next
+	text = textRange{i, next}
 	if n.spaces || len(n.dropped) > 0 {
-		end = n.compact(i, next)
+		text.end = n.compact(i, next)
 	}
-	if n.unsorted || n.longer && n.sorts {
-		end = n.sorter.sort(&n.lexer, i, end)
+	if !n.unsorted && !(n.longer && n.sorts) {
+		return text, next
 	}
-	return end, next
+	sorted := n.sorter.sort(&n.lexer, i)
+	switch {
+	case len(sorted) > n.maxField:
+		return text, n.tooLong(i)
+	case len(n.grown)+len(sorted) > maxGrown+n.maxRecord:
+		return text, n.fail(i, "the arrays and objects of the record are longer than %d bytes with their numbers written out", n.maxRecord)
+	case len(sorted) > next-i:
+		text.start = n.size + len(n.grown)
+		n.grown = append(n.grown, sorted...)
+	default:
+		copy(n.data[i:next], sorted)
+	}
+	text.end = text.start + len(sorted)
+	return text, next
+}
+
+// tooLong fails because of the array or object at i.
+func (n *nestedReader) tooLong(i int) int {
+	return n.fail(i, "the array or object is longer than %d bytes, which is too long for a cell", n.maxField)
 }
 
 // check reads the value at i and returns where it ends.
@@ -64,7 +85,7 @@ func (n *nestedReader) check(i, depth int) int {
 	start := i
 	for {
 		if i-start > n.maxField {
-			return n.fail(start, "the array or object is longer than %d bytes, which is too long for a cell", n.maxField)
+			return n.tooLong(start)
 		}
 		// A value begins here.
 		opened := false

@@ -5,9 +5,12 @@ import (
 	"strconv"
 )
 
-// appendNumber writes a number of JSON so that it is never longer: without zeros at the end of a
-// fraction, and without an exponent where it is as short without one. Numbers of the same value
-// are then the same text, but for those such as 1e9 and 1e-9 that are longer without an exponent.
+// maxPlain is how long a number in a cell of JSON can be without an exponent, unless it is longer with one. It bounds how much
+// longer numbers become.
+const maxPlain = 40
+
+// appendNumber writes a number of JSON as all numbers of its value are written: without zeros at the end of a fraction, and
+// without an exponent up to maxPlain bytes. An exponent of more than a million stays as it is.
 func appendNumber(out, number []byte) []byte {
 	mantissa, exponent := number, 0
 	if at := bytes.IndexAny(number, "eE"); at >= 0 {
@@ -28,23 +31,26 @@ func appendNumber(out, number []byte) []byte {
 		digits, point = digits[1:], point-1
 	}
 	digits = bytes.TrimRight(digits, "0")
-	start := len(out)
 	out = append(out, number[:sign]...)
 	if len(digits) == 0 {
 		return append(out, '0')
 	}
-	room := len(number) - sign
+	plain := len(digits) + 1 // how long it is without an exponent
 	switch {
-	case point >= len(digits) && point <= room:
+	case point >= len(digits):
+		plain = point
+	case point <= 0:
+		plain = len(digits) - point + 2
+	}
+	short := strconv.AppendInt(append(bytes.Clone(digits), 'e'), int64(point-len(digits)), 10)
+	switch {
+	case plain > maxPlain && plain > len(short):
+		return append(out, short...)
+	case point >= len(digits):
 		return append(append(out, digits...), bytes.Repeat([]byte{'0'}, point-len(digits))...)
-	case 0 < point && point < len(digits) && len(digits)+1 <= room:
+	case point > 0:
 		return append(append(append(out, digits[:point]...), '.'), digits[point:]...)
-	case point <= 0 && len(digits)-point+2 <= room:
+	default:
 		return append(append(append(out, "0."...), bytes.Repeat([]byte{'0'}, -point)...), digits...)
 	}
-	out = strconv.AppendInt(append(append(out, digits...), 'e'), int64(point-len(digits)), 10)
-	if len(out)-start > len(number) {
-		return append(out[:start], number...)
-	}
-	return out
 }

@@ -205,7 +205,7 @@ func (r *recordReader) plainValue(node *nameNode, i, depth int) int {
 			r.notes.repeat(node, r.duplicates, r.rowInBlock())
 			r.duplicates = 0
 		}
-		cell, end = columnar.NewCell(columnar.CellJSON, i, text), next
+		cell, end = columnar.NewCell(columnar.CellJSON, text.start, text.end), next
 	default:
 		if end = r.word(i); end < 0 {
 			return -1

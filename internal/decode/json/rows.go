@@ -14,6 +14,12 @@ func (r *recordReader) beginRow() bool {
 	r.lastStamp++
 	r.stamp = r.lastStamp
 	r.log = r.log[:0]
+	if len(r.grown) > maxGrown {
+		if r.cells.Rows > 0 && !r.flush() {
+			return false
+		}
+		r.grown = r.grown[:0]
+	}
 	if r.explosion != nil {
 		r.explosion.Begin()
 		return true
@@ -102,7 +108,7 @@ func (r *recordReader) flush() bool {
 		return false
 	}
 	r.cells.First = r.first + r.done
-	r.cells.Data = r.data[:r.size]
+	r.cells.Data = append(r.data[:r.size:r.size], r.grown...)
 	if r.table.contextAt != nil {
 		r.surround()
 	}

@@ -21,12 +21,11 @@ type sortedMember struct {
 	textRange
 }
 
-// sort sorts the members of all objects of a compact text that is right, where it is, and
-// returns where it then ends.
-func (s *keySorter) sort(l *lexer, start, end int) int {
+// sort sorts the members of all objects of a compact text that is right. What it returns is valid until the next call.
+func (s *keySorter) sort(l *lexer, start int) []byte {
 	s.lexer, s.out, s.members = l, s.out[:0], s.members[:0]
 	s.value(start)
-	return start + copy(l.data[start:end], s.out)
+	return s.out
 }
 
 // value writes the value at i and returns where it ends.
