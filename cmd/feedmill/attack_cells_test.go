@@ -118,7 +118,7 @@ func storeLargeCells(t *testing.T, env ...string) {
 		cellTable
 		feed string
 	}
-	tables := longOr([]cellTable{{"csv", 36, 1, 1_000_000}}, []cellTable{
+	tables := longOr([]cellTable{{"csv", 16, 1, 1_000_000}}, []cellTable{
 		{"csv", 100, 1, 3_000_000}, {"json", 90, 1, 10_000_000}, {"ndjson", 100, 1, 3_000_000}, {"xml", 100, 1, 3_000_000}, {"csv", 3, 4, 16<<20 - 100}, {"json", 3, 4, 16<<20 - 100},
 	})
 	var all []stored
@@ -135,7 +135,7 @@ func storeLargeCells(t *testing.T, env ...string) {
 		all = append(all, stored{table, id})
 	}
 	for _, s := range all {
-		for _, format := range []string{"csv", "ndjson", "json"} {
+		for _, format := range longOr([]string{"csv", "json"}, []string{"csv", "ndjson", "json"}) {
 			if got := p.sumOf(t, s.feed, format); got != s.sum(format) {
 				t.Errorf("%v as %s is %s", s, format, got)
 			}
@@ -246,7 +246,7 @@ func (p *process) fetchLargeCells(t *testing.T) {
 		return err == nil && f.Version == 1
 	})
 	sums := map[string]hash.Hash{"ndjson": sha256.New(), "csv": sha256.New()}
-	io.WriteString(sums["csv"], "id,t\r\n")
+	io.WriteString(sums["csv"], "\"id\",\"t\"\r\n") // a row of nulls could follow
 	list, err := db.QueryContext(t.Context(), `SELECT i, md5(i::text) FROM generate_series(1, $1) i`, rows)
 	if err != nil {
 		t.Fatal(err)

@@ -113,9 +113,9 @@ func (p *process) resident() (bytes int64) {
 // are held for a handle are counted, and are no more than all workspaces may have.
 func (p *process) awaitRest(t *testing.T, before holding) {
 	t.Helper()
-	// The server has a socket, a pipe and a handle of each worker that waits for the next query: two of
-	// feeds and two of files of databases.
-	const kept, most, heldAtMost, ofWorker, heap = 12, 4, 80, 3, 64 << 20
+	// The server has a socket, a pipe and a handle of each worker that waits for the next query: three of
+	// feeds, one that is kept ready, and two of files of databases.
+	const kept, most, heldAtMost, ofWorker, heap = 12, 6, 80, 3, 64 << 20
 	http.DefaultClient.CloseIdleConnections()
 	began, last := time.Now(), p.holding(t)
 	left, rests := last, false
