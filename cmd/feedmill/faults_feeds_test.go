@@ -125,7 +125,7 @@ func TestFeedsOutliveKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Of every version there are the original and the table.
-	p = sweptAfterADay(t, nil, data, p, begin, 2*int(now.Version))
+	p = sweptAfterADay(t, nil, data, p, begin, func() int { return 2 * int(now.Version) })
 	checkNumbered(t, p.client(key), feed.ID)
 }
 

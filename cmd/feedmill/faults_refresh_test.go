@@ -105,7 +105,7 @@ func TestRefreshesOutliveKills(t *testing.T) {
 	if len(told) != int(feed.Version) {
 		t.Errorf("%d versions were told of, and there are %d", len(told), feed.Version)
 	}
-	p = sweptAfterADay(t, onLoopback, data, p, begin, int(feed.Version))
+	p = sweptAfterADay(t, onLoopback, data, p, begin, func() int { return int(feed.Version) })
 	t.Logf("%d versions", feed.Version)
 }
 

@@ -58,17 +58,17 @@ func countRows(t *testing.T, env []string, data, query string) (n int) {
 	return n
 }
 
-// sweptAfterADay waits until every file but so many is noted as unreferenced, and holds
+// sweptAfterADay waits until every file but as many as are wanted is noted as unreferenced, and holds
 // that a server that starts a day later deletes them.
-func sweptAfterADay(t *testing.T, env []string, data string, p *process, begin func() *process, want int) *process {
+func sweptAfterADay(t *testing.T, env []string, data string, p *process, begin func() *process, want func() int) *process {
 	t.Helper()
 	eventually(t, "the files that nothing has are noted", func() bool {
-		return dataFiles(t, data) == want+countRows(t, env, data, "unreferenced_files")
+		return dataFiles(t, data) == want()+countRows(t, env, data, "unreferenced_files")
 	})
 	p.kill()
 	age(t, env, data, "unreferenced_files", "since", 25)
 	p = begin()
-	eventually(t, "the files that nothing has are deleted", func() bool { return dataFiles(t, data) == want })
+	eventually(t, "the files that nothing has are deleted", func() bool { return dataFiles(t, data) == want() })
 	return p
 }
 
@@ -141,7 +141,7 @@ func backUpWhileCompacting(t *testing.T, env []string) {
 		return countRows(t, env, data, fmt.Sprintf("feed_versions WHERE file_count > %d", feedmill.CrowdedFiles)) == 0
 	})
 	used := "(SELECT file FROM version_files UNION SELECT original FROM feed_versions WHERE original <> '') used"
-	p = sweptAfterADay(t, env, data, p, begin, countRows(t, env, data, used))
+	p = sweptAfterADay(t, env, data, p, begin, func() int { return countRows(t, env, data, used) })
 	for _, feed := range feeds {
 		if got, want := len(storedRows(t, p, feed)), 1+10*longOr(2, 30); got != want {
 			t.Errorf("%d rows are left, want %d", got, want)

@@ -188,7 +188,7 @@ func TestVersionsOutliveKills(t *testing.T) {
 	}
 	p.mustStop(t)
 	p = begin()
-	p = sweptAfterADay(t, nil, data, p, begin, len(usedFiles(t, data)))
+	p = sweptAfterADay(t, nil, data, p, begin, func() int { return len(usedFiles(t, data)) })
 	if onDisk, used := filesBelow(t, data), usedFiles(t, data); !slices.Equal(onDisk, used) {
 		t.Fatalf("%d files are used, and on disk are %d: %q", len(used), len(onDisk), onDisk)
 	}
