@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,11 @@ func TestSortOfLargeRows(t *testing.T) {
 			want[i] = i
 		}
 		slices.SortStableFunc(want, test.less)
-		for _, limit := range []int64{0, 13} {
+		limits := []int64{13}
+		if os.Getenv("FEEDMILL_LONG") != "" {
+			limits = append(limits, 0)
+		}
+		for _, limit := range limits {
 			got := sortedIDs(t, r, v, feedmill.Query{Sort: test.sort, Limit: limit})
 			if !slices.Equal(got, want) {
 				t.Errorf("by %s in pages of %d: %v, want %v", name, limit, got, want)
