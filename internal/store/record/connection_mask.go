@@ -38,6 +38,9 @@ func (s Store) MaskErrors(ctx context.Context, workspace, connection feedmill.ID
 		}
 		var last feedmill.ID
 		for read := maskRefreshes; read == maskRefreshes; {
+			if err := ctx.Err(); err != nil { // a write that has been taken is not called off
+				return err
+			}
 			if read, last, err = s.maskRefreshes(ctx, workspace, feed, last, mask); err != nil {
 				return err
 			}
