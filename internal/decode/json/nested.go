@@ -57,7 +57,7 @@ func (n *nestedReader) nested(i, depth int) (text textRange, next int) {
 	if !n.unsorted && !(n.longer && n.sorts) {
 		return text, next
 	}
-	sorted := n.sorter.sort(&n.lexer, i)
+	sorted := n.sorter.sort(&n.lexer, i, n.maxField)
 	switch {
 	case len(sorted) > n.maxField:
 		return text, n.tooLong(i)

@@ -13,6 +13,8 @@ type keySorter struct {
 	members []sortedMember
 	scratch []byte
 	text    []byte // a string without its escapes
+	// most is how long the output may become. Only numbers make it longer than the text, so none is written beyond it.
+	most int
 }
 
 // sortedMember is a member that was written: its name, and where it is in the output.
@@ -21,9 +23,10 @@ type sortedMember struct {
 	textRange
 }
 
-// sort sorts the members of all objects of a compact text that is right. What it returns is valid until the next call.
-func (s *keySorter) sort(l *lexer, start int) []byte {
-	s.lexer, s.out, s.members = l, s.out[:0], s.members[:0]
+// sort sorts the members of all objects of a compact text that is right. What it returns is valid until the next call, and
+// complete if it has at most the given number of bytes.
+func (s *keySorter) sort(l *lexer, start, most int) []byte {
+	s.lexer, s.out, s.members, s.most = l, s.out[:0], s.members[:0], most
 	s.value(start)
 	return s.out
 }
@@ -59,7 +62,9 @@ func (s *keySorter) value(i int) int {
 			end++
 		}
 		if data[i] == '-' || data[i]-'0' <= 9 {
-			s.out = appendNumber(s.out, data[i:end])
+			if len(s.out) <= s.most {
+				s.out = appendNumber(s.out, data[i:end])
+			}
 			return end
 		}
 	}
