@@ -24,8 +24,8 @@ type baseline struct {
 // DuckDB with a scan of all rows.
 type targets struct{ sample, all float64 }
 
-// baselines are the ways in which DuckDB reads. It scans a sample to find the types, unless
-// it is told to scan all rows, as Feedmill does.
+// baselines are the ways in which DuckDB reads: it infers types from a sample or, like
+// Feedmill, from all rows.
 func (t targets) baselines() []*baseline {
 	return []*baseline{{name: "DuckDB", target: t.sample}, {name: "DuckDB, sample_size=-1", options: ", sample_size=-1", target: t.all}}
 }

@@ -72,7 +72,7 @@ func (p *process) temporary(t *testing.T) (files int) {
 			if err == nil && !entry.IsDir() {
 				files++
 			}
-			return nil // what is gone meanwhile is no temporary file
+			return nil // a file that was deleted meanwhile does not count
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// requestAttacks are requests, and ways to make them, that somebody with one ordinary key has tried
-// to take the service from the others with.
+// requestAttacks are requests of one ordinary key that try to exhaust the server.
 var requestAttacks = []attack{
 	{"a path that looks at one text for every element", func(ctx context.Context, a *attacker) {
 		document := `{"big":"` + strings.Repeat("x", 1<<20) + `","items":[` + strings.Repeat("1,", 100_000) + `1]}`
@@ -103,7 +102,7 @@ var requestAttacks = []attack{
 		}
 		all.Wait()
 	}},
-	{"whoever goes away in the middle", func(ctx context.Context, a *attacker) {
+	{"clients that disconnect early", func(ctx context.Context, a *attacker) {
 		ctx, cancel := context.WithCancel(ctx)
 		var gone sync.WaitGroup
 		for range 4 {

@@ -30,7 +30,7 @@ func (s *Server) feedType(c *call) (feedmill.FeedType, error) {
 	if t.Kind().Type != "" {
 		return t, nil
 	}
-	detail := "There is no such type; there are "
+	detail := "The type is unknown. The types are "
 	if t == "" {
 		detail = "This parameter is required: "
 	}

@@ -17,8 +17,8 @@ import (
 type Options struct {
 	Store Store
 	Vault Vault
-	// Provider finds where a service is signed in to, and its title; false where there
-	// is no such service, and nil for one that needs no person.
+	// Provider returns the provider and the title of a service. The provider is nil if
+	// nobody has to sign in; known is false for an unknown service.
 	Provider func(service string) (provider *feedmill.Provider, title string, known bool)
 	// Clients are those of the services that the operator has configured.
 	Clients map[string]feedmill.OAuthClient
@@ -43,8 +43,8 @@ func NewLinks(o Options) *Links {
 	return &Links{o}
 }
 
-// Offer makes a link with which somebody connects a service for a workspace, or, where
-// the name is that of a connection that somebody has made, connects that again.
+// Offer makes a link that connects a service to a workspace. With the name of a personal
+// connection, the link connects that one again.
 func (l *Links) Offer(ctx context.Context, workspace feedmill.ID, name, redirect string) (feedmill.SignInLink, error) {
 	service, connection := name, feedmill.ID("")
 	of, err := l.Store.ConnectionOf(ctx, workspace, name)
@@ -57,7 +57,7 @@ func (l *Links) Offer(ctx context.Context, workspace feedmill.ID, name, redirect
 	provider, title, known := l.Provider(service)
 	switch {
 	case !known && connection == "" && name != feedmill.ServiceFeeds:
-		return feedmill.SignInLink{}, feedmill.Invalid("", feedmill.Fault{Parameter: "serviceName", Detail: "There is no service of this name. GET /query_builder/services lists them."})
+		return feedmill.SignInLink{}, feedmill.Invalid("", feedmill.Fault{Parameter: "serviceName", Detail: "The service is unknown. GET /query_builder/services lists all services."})
 	case provider == nil:
 		return feedmill.SignInLink{}, conflict("no-personal-service", "The service "+name+" needs no person. Make a connection where it needs one, and generate the feed with POST /data_feeds.")
 	case l.PublicURL == "":

@@ -22,7 +22,7 @@ func NewFetcher(m *Mill, sources map[feedmill.FeedType]Source) *Fetcher {
 func (m *Fetcher) source(t feedmill.FeedType) (Source, error) {
 	s, ok := m.sources[t]
 	if !ok {
-		return nil, fmt.Errorf("there is no source for feeds of the type %q", t)
+		return nil, fmt.Errorf("unknown feed type %q", t)
 	}
 	return s, nil
 }
