@@ -60,7 +60,7 @@ func (n *nestedReader) nested(i, depth int) (text textRange, next int) {
 	sorted := n.sorter.sort(&n.lexer, i, n.maxField)
 	switch {
 	case len(sorted) > n.maxField:
-		return text, n.tooLong(i)
+		return text, n.fail(i, "with its numbers written out the array or object is longer than %d bytes, which is too long for a cell", n.maxField)
 	case len(n.grown)+len(sorted) > maxGrown+n.maxRecord:
 		return text, n.fail(i, "the arrays and objects of the record are longer than %d bytes with their numbers written out", n.maxRecord)
 	case len(sorted) > next-i:
