@@ -74,7 +74,7 @@ func TestACopyStaysInStep(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file, table := filepath.Join(folder, "keep_copy.py"), filepath.Join(folder, "copy.db")
-	if err := os.WriteFile(file, []byte(documentedReceivers(t, "../../docs/feeds.md")["copy"]), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(documentedReceivers(t, "../../docs/how-to/keep-a-copy.md")["copy"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	program := interpreted("python3")(t, file)

@@ -17,7 +17,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-const webhooksPage = "../../docs/webhooks.md"
+const webhooksPage = "../../docs/how-to/verify-webhooks.md"
 
 // receiver is a program of the documentation.
 type receiver struct {

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// recipes are the examples of docs/rest.md, by their headings.
+// recipes are the examples of docs/how-to/rest-recipes.md, by their headings.
 func recipes(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/rest.md")
+	text, err := os.ReadFile("../../docs/how-to/rest-recipes.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,16 +10,15 @@ import (
 	"github.com/feedmill/feedmill/internal/config"
 )
 
-// TestReadmeSettings holds the table of settings in the README against those
-// that there are.
-func TestReadmeSettings(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+// TestDocumentedSettings checks the table of settings in the reference.
+func TestDocumentedSettings(t *testing.T) {
+	text, err := os.ReadFile("../../docs/reference/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| `(FEEDMILL_\\w+)` \\|([^|]*)\\|([^|]*)\\|").FindAllStringSubmatch(string(text), -1)
 	if len(rows) == 0 {
-		t.Fatal("the README has no table of settings")
+		t.Fatal("the page has no table of settings")
 	}
 	for _, row := range rows {
 		name, env, flag, standard := row[1], row[2], strings.Trim(row[3], " `"), strings.TrimSpace(row[4])
@@ -34,10 +33,10 @@ func TestReadmeSettings(t *testing.T) {
 			wantFlag = ""
 		}
 		if env != s.Env() || flag != wantFlag {
-			t.Errorf("%s: the README has %s and %q, want %s and %q", name, env, flag, s.Env(), wantFlag)
+			t.Errorf("%s: the page has %s and %q, want %s and %q", name, env, flag, s.Env(), wantFlag)
 		}
 		if s.Default != "" && standard != "`"+s.Default+"`" {
-			t.Errorf("%s: the README has the default %s, want %s", name, standard, s.Default)
+			t.Errorf("%s: the page has the default %s, want %s", name, standard, s.Default)
 		}
 	}
 }
