@@ -55,7 +55,7 @@ func TestWatchRefresh(t *testing.T) {
 		opened int
 		fails  func(error) bool
 	}{
-		{name: "to its end", bodies: []string{running(1) + ": still there\n\n" + running(2) + done + running(3)}, want: "1 2 9", opened: 1},
+		{name: "to its end", bodies: []string{running(1) + ": keep-alive\n\n" + running(2) + done + running(3)}, want: "1 2 9", opened: 1},
 		{name: "over several connections", bodies: []string{running(1), running(2), running(3), running(4), done}, want: "1 2 3 4 9", opened: 5},
 		{name: "through silence", bodies: []string{running(1) + "-", done}, want: "1 9", opened: 2},
 		{name: "of a server that is away for a moment", bodies: []string{"status 503", done}, want: "9", opened: 2},

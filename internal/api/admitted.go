@@ -14,7 +14,7 @@ const admissionPace = time.Second
 
 // errNotAdmitted is why the context of such an answer ends when its credential
 // does.
-var errNotAdmitted = errors.New("the credential holds no more")
+var errNotAdmitted = errors.New("the credential is no longer valid")
 
 // whileAdmitted returns a context that ends, because of [errNotAdmitted], when
 // the credential of a call holds no more: whoever is not admitted any more hears

@@ -83,7 +83,7 @@ func (c *call) readDefinition() (strictjson.Value, error) {
 // parseJSON reads a part of the body in the manner of readJSON.
 func (c *call) parseJSON(data []byte, p strictjson.Part) (strictjson.Value, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return strictjson.Value{}, c.malformed(p.At, "The body is empty; send a JSON object.")
+		return strictjson.Value{}, c.malformed(p.At, "The body is empty. Send a JSON object.")
 	}
 	v, ok := strictjson.Read(data, p, c.faults.Note)
 	if !ok {
@@ -134,7 +134,7 @@ func (c *call) readNothing() error {
 		return err
 	}
 	if v.Kind != '{' {
-		return c.malformed("", "This operation takes no body; send none, or {}.")
+		return c.malformed("", "The operation does not accept a body. Send no body, or {}.")
 	}
 	return c.finish(strictjson.NewObject(&v, "", c.faults.Note))
 }
@@ -165,7 +165,7 @@ func bodyError(err error) error {
 }
 
 // errAborted marks a request whose body did not arrive; nobody waits for the answer.
-var errAborted = &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "incomplete-body", Detail: "The body ended before its announced length, or came too slowly."}
+var errAborted = &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "incomplete-body", Detail: "The body ended before its Content-Length, or arrived too slowly."}
 
 func (c *call) wantContentType(want string) error {
 	if err := c.wantPlain(); err != nil {
@@ -182,8 +182,8 @@ func (c *call) wantPlain() error {
 	for _, coding := range c.r.Header.Values("Content-Encoding") {
 		if coding != "" && !strings.EqualFold(coding, "identity") {
 			return &feedmill.Error{
-				Kind: feedmill.ErrUnsupported, Detail: "Send the body as it is, without a Content-Encoding.",
-				Faults: []feedmill.Fault{{Header: "Content-Encoding", Detail: "No encoding but identity is taken here."}},
+				Kind: feedmill.ErrUnsupported, Detail: "Send the body uncompressed, without a Content-Encoding header.",
+				Faults: []feedmill.Fault{{Header: "Content-Encoding", Detail: "Content-Encoding must be identity or absent."}},
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (c *call) contentType() (string, error) {
 // unsupported is the refusal of a body that is in none of the formats wanted.
 func unsupported(want string) error {
 	return &feedmill.Error{
-		Kind: feedmill.ErrUnsupported, Detail: "Send the body as " + want + " in UTF-8 (curl does with --json).",
-		Faults: []feedmill.Fault{{Header: "Content-Type", Detail: "This format is not taken here."}},
+		Kind: feedmill.ErrUnsupported, Detail: "Send the body as " + want + " in UTF-8. With curl, use --json.",
+		Faults: []feedmill.Fault{{Header: "Content-Type", Detail: "Content-Type must be " + want + "."}},
 	}
 }

@@ -118,7 +118,7 @@ func (a answer) write(w http.ResponseWriter) {
 func jsonAnswer(status int, v any) answer {
 	body, err := render(v)
 	if err != nil {
-		panic(fmt.Errorf("rendering an answer: %w", err))
+		panic(fmt.Errorf("rendering a response: %w", err))
 	}
 	return answer{status: status, contentType: "application/json", body: body}
 }
@@ -207,7 +207,7 @@ func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (er
 	}
 	if scope != anyScope && !c.who.Has(scope) {
 		c.challenge = fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, scope)
-		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("This needs a credential with the scope %q.", scope)}
+		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("The operation requires a credential with the scope %q.", scope)}
 	}
 	known(c.ctx())
 	c.context = feedmill.WithTrigger(share.For(c.ctx(), string(c.who.Workspace)), c.who.Subject)
@@ -232,7 +232,7 @@ func (c *call) readQuery(rt route) {
 	}
 	values, err := parseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		c.fault(feedmill.Fault{Parameter: "?", Detail: "The query cannot be read; percent-encode its special characters."})
+		c.fault(feedmill.Fault{Parameter: "?", Detail: "The query string is not valid. Percent-encode its special characters."})
 		return
 	}
 	c.query, c.repeated = make(map[string]string, len(values)), make(map[string][]string)
@@ -241,15 +241,15 @@ func (c *call) readQuery(rt route) {
 		_, repeated := c.query[name]
 		switch {
 		case !slices.Contains(rt.query, name):
-			detail := "There is no such parameter."
+			detail := "Unknown parameter."
 			if near := suggest.Nearest(name, rt.query); len(near) > 0 {
 				detail += " Did you mean " + near[0] + "?"
 			}
 			c.fault(feedmill.Fault{Parameter: name, Detail: detail})
 		case repeated && !slices.Contains(rt.repeats, name):
-			c.fault(feedmill.Fault{Parameter: name, Detail: "This parameter is given more than once."})
+			c.fault(feedmill.Fault{Parameter: name, Detail: name + " is set more than once. Set it only once."})
 		case !utf8.ValidString(kv[1]) || strings.ContainsRune(kv[1], 0):
-			c.fault(feedmill.Fault{Parameter: name, Detail: "The value must be UTF-8, percent-encoded, without the character U+0000."})
+			c.fault(feedmill.Fault{Parameter: name, Detail: name + " must be percent-encoded UTF-8 without the character U+0000."})
 			continue
 		}
 		c.query[name] = kv[1]

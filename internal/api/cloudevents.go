@@ -21,7 +21,7 @@ const (
 // maxCloudSource is how many characters the source of a CloudEvent may have.
 const maxCloudSource = 500
 
-const onlyJSONData = "Only JSON data is taken; send it as data with a datacontenttype of application/json, or with none."
+const onlyJSONData = "Only JSON data is supported. Send it in data; datacontenttype must be application/json or absent."
 
 // isBinaryCloudEvent reports whether a request carries the attributes of a
 // CloudEvent in its header.
@@ -46,11 +46,11 @@ type cloudAttributes struct {
 func (a cloudAttributes) event() (e feedmill.NewEvent) {
 	version := a.required("specversion", 100)
 	if version != "" && version != "1.0" {
-		a.fault("specversion", `This must be "1.0".`)
+		a.fault("specversion", `specversion must be "1.0".`)
 	}
 	id, source := a.required("id", feedmill.MaxPublisherIDLen), a.required("source", maxCloudSource)
 	if _, err := url.Parse(source); err != nil {
-		a.fault("source", "This must be a URI reference.")
+		a.fault("source", "source must be a URI reference.")
 	}
 	e.PublisherID, e.DedupeKey = id, dedupeCloudEvent+source+dedupeSeparator+id
 	e.Type = a.required("type", feedmill.MaxEventNameLen)
@@ -71,7 +71,7 @@ func (a cloudAttributes) required(name string, most int) string {
 	text, given := a.get(name)
 	switch {
 	case !given:
-		a.fault(name, "This attribute is required.")
+		a.fault(name, name+" is required.")
 	case text != "":
 		return a.label(name, text, most)
 	}
@@ -79,7 +79,7 @@ func (a cloudAttributes) required(name string, most int) string {
 }
 
 func (a cloudAttributes) label(name, text string, most int) string {
-	if detail := strictjson.WrongLabel(text, most); detail != "" {
+	if detail := strictjson.WrongLabel(name, text, most); detail != "" {
 		a.fault(name, detail)
 		return ""
 	}
@@ -103,7 +103,7 @@ func readCloudEvent(c *call, v *strictjson.Value, at string) feedmill.NewEvent {
 		}
 		text, ok := v.Text()
 		if ok && text == "" {
-			o.Fault(name, "This must not be empty.")
+			o.Fault(name, name+" must not be empty.")
 		}
 		return text, true
 	}
@@ -119,7 +119,7 @@ func readCloudEvent(c *call, v *strictjson.Value, at string) feedmill.NewEvent {
 	}
 	for name, f := range o.All() {
 		if name != "data_base64" && !attributeName.MatchString(name) {
-			f.Fault("The names of a CloudEvent's attributes consist of small letters and digits.")
+			f.Fault("Attribute names of a CloudEvent must contain only lowercase letters and digits.")
 		}
 	}
 	return e
@@ -139,7 +139,7 @@ func (c *call) readBinaryCloudEvent(data []byte) (feedmill.NewEvent, error) {
 		}
 		text, ok := decodeAttribute(values[0])
 		if len(values) > 1 || !ok || text == "" {
-			fault(name, "Send it once, not empty, as UTF-8 that is percent-encoded where it is not printable ASCII.")
+			fault(name, "The header must be sent once and must not be empty. Percent-encode characters outside printable ASCII as UTF-8.")
 			return "", true
 		}
 		return text, true

@@ -32,7 +32,7 @@ func (s *Server) listDeliveries(c *call) (answer, error) {
 	until := c.timeParameter("until")
 	counts, counting := c.query["counts"]
 	if counting && counts != "state" {
-		c.fault(feedmill.Fault{Parameter: "counts", Detail: "This must be state."})
+		c.fault(feedmill.Fault{Parameter: "counts", Detail: "counts must be state."})
 	}
 	a, err := s.deliveryList(c, q, until, s.subscription)
 	if err != nil || !counting {

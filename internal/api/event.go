@@ -83,7 +83,7 @@ func (s *Server) readPublished(c *call) ([]feedmill.NewEvent, eventForm, error) 
 func (s *Server) readCloudEvents(c *call, data []byte, mediaType string) ([]feedmill.NewEvent, eventForm, error) {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	if isArray := len(text) > 0 && text[0] == '['; len(text) > 0 && isArray != (mediaType == batchMode) {
-		return nil, eventForm{}, c.malformed("", "A body of "+structuredMode+" is one event, one of "+batchMode+" is an array of them.")
+		return nil, eventForm{}, c.malformed("", "A body of type "+structuredMode+" must be one event, and a body of type "+batchMode+" an array of events.")
 	}
 	events, form, err := c.readEvents(data, readCloudEvent)
 	form.cloud = true
@@ -202,7 +202,7 @@ func payloadData(payload []byte) jsontext.Value {
 func (c *call) typeParameter() string {
 	name := c.query["type"]
 	if strings.Contains(name, "*") {
-		c.fault(feedmill.Fault{Parameter: "type", Detail: "This must be one event type, such as metric.created; families are for subscriptions."})
+		c.fault(feedmill.Fault{Parameter: "type", Detail: "type must be a single event type, such as metric.created. Only subscriptions accept families."})
 	}
 	return name
 }
@@ -229,11 +229,11 @@ func (s *Server) typesParameter(c *call) (names []string) {
 			}
 		}
 		if len(names) == before {
-			c.fault(feedmill.Fault{Parameter: "type", Detail: "There is no such family; GET /events/types lists them."})
+			c.fault(feedmill.Fault{Parameter: "type", Detail: "Unknown event family. GET /events/types lists all families."})
 		}
 	}
 	if len(names) > maxTypes {
-		c.fault(feedmill.Fault{Parameter: "type", Detail: fmt.Sprintf("These are more than %d types; leave the parameter out to see all.", maxTypes)})
+		c.fault(feedmill.Fault{Parameter: "type", Detail: fmt.Sprintf("type matches more than %d event types, the maximum. Omit the parameter to list all events.", maxTypes)})
 	}
 	return names
 }
@@ -311,7 +311,7 @@ func (s *Server) routedEvents(ctx context.Context, workspace feedmill.ID, events
 
 func (s *Server) getEvent(c *call) (answer, error) {
 	if text, given := c.query["subscriptionId"]; given && !feedmill.IsID(feedmill.PrefixSubscription, text) {
-		c.fault(feedmill.Fault{Parameter: "subscriptionId", Detail: "This must be the id of a subscription, such as sub_…."})
+		c.fault(feedmill.Fault{Parameter: "subscriptionId", Detail: "subscriptionId must be the ID of a subscription, such as sub_…."})
 	}
 	if err := c.refusal(); err != nil {
 		return answer{}, err

@@ -85,7 +85,7 @@ func (c *call) readEvents(data []byte, read func(*call, *strictjson.Value, strin
 		if len(text) > feedmill.MaxEventBytes {
 			large++
 			events = append(events, feedmill.NewEvent{})
-			c.faults.Note(p.At, fmt.Sprintf("This event has %d bytes.", len(text)))
+			c.faults.Note(p.At, fmt.Sprintf("The event has %d bytes.", len(text)))
 			return nil
 		}
 		v, err := c.parseJSON(text, p)
@@ -110,7 +110,7 @@ func (c *call) readEvents(data []byte, read func(*call, *strictjson.Value, strin
 
 func tooLargeEvent(faults ...feedmill.Fault) error {
 	return &feedmill.Error{
-		Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("An event may have at most %d bytes.", feedmill.MaxEventBytes), Faults: faults,
+		Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("An event must have at most %d bytes. Reduce its data.", feedmill.MaxEventBytes), Faults: faults,
 	}
 }
 
@@ -122,9 +122,9 @@ func (c *call) eachItem(array []byte, take func([]byte, strictjson.Part) error) 
 	case !ok:
 		return c.refusal()
 	case len(items) > feedmill.MaxPublishEvents:
-		return c.malformed("", fmt.Sprintf("An array may have at most %d events; send the others in another request.", feedmill.MaxPublishEvents))
+		return c.malformed("", fmt.Sprintf("The array must have at most %d events. Send the rest in another request.", feedmill.MaxPublishEvents))
 	case len(items) == 0:
-		return c.malformed("", fmt.Sprintf("The array is empty; send 1 to %d events.", feedmill.MaxPublishEvents))
+		return c.malformed("", fmt.Sprintf("The array is empty. Send 1 to %d events.", feedmill.MaxPublishEvents))
 	}
 	for i, item := range items {
 		if err := take(item, strictjson.Part{At: fmt.Sprintf("/%d", i), Depth: 1, Levels: 1}); err != nil {

@@ -42,13 +42,13 @@ func match(sub feedmill.Subscription, e feedmill.Event) matchView {
 	name, wildcard, resource := e.Match()
 	switch {
 	case !slices.Contains(sub.Events, name) && !slices.Contains(sub.Events, wildcard):
-		v.Reason, v.Detail = new(unmatchedType), fmt.Sprintf("The subscription is not to %s, nor to its family.", e.Type)
+		v.Reason, v.Detail = new(unmatchedType), fmt.Sprintf("The subscription does not include %s or its family.", e.Type)
 	case sub.ResourceID != "" && sub.ResourceID != resource:
-		v.Reason, v.Detail = new(unmatchedResource), "The subscription is to another resource alone."
+		v.Reason, v.Detail = new(unmatchedResource), "The subscription is limited to another resource."
 	case sub.CreatedAt.After(e.ID.Time()):
-		v.Reason, v.Detail = new(unmatchedLater), "The subscription was made after the event; a replay of what is missing delivers it."
+		v.Reason, v.Detail = new(unmatchedLater), "The subscription was created after the event. Replay missing events to deliver it."
 	default:
-		v.Matches, v.Detail = true, "The event is for this subscription as it is now."
+		v.Matches, v.Detail = true, "The event matches the current subscription."
 	}
 	return v
 }

@@ -54,7 +54,7 @@ func (s *Server) streamEvents(c *call) (answer, error) {
 	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
 		id, err := feedmill.ParseID(feedmill.PrefixEvent, last)
 		if err != nil {
-			c.fault(feedmill.Fault{Header: "Last-Event-ID", Detail: "This is the id of an event that a stream has brought."})
+			c.fault(feedmill.Fault{Header: "Last-Event-ID", Detail: "Last-Event-ID must be the ID of an event from the stream."})
 		}
 		if again := feedmill.FirstID(feedmill.PrefixEvent, id.Time().Add(-tailAgain)); since.IsZero() || again > t.after { // a browser that resumes sends both
 			t.after = again
@@ -99,7 +99,7 @@ func (s *Server) tailEvents(ctx context.Context, c *call, t *eventTail, out live
 		case <-s.stopped:
 			return
 		case <-pulse.C:
-			if out.write(": still there\n\n") != nil {
+			if out.write(": keep-alive\n\n") != nil {
 				return
 			}
 		case <-look.C:

@@ -71,7 +71,7 @@ func (s *Server) wantFetching(c *call, body *strictjson.Object, patch *feedmill.
 	patch.Spec, patch.Rules = nil, feedmill.ReadRules(body)
 	for name, f := range body.All() {
 		if slices.Contains(fetchMembers, name) {
-			f.Fault("This feed is an upload, which fetches nothing; only its name, its description, what it keeps and what is expected of it can be changed.")
+			f.Fault(name + " applies only to feeds that fetch their data; this feed is an upload. Send new data with PUT to its data URL.")
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ var changeParameters = append([]string{"from", "to"}, slices.DeleteFunc(slices.C
 // readChanges answers the rows in which two versions of a feed differ.
 func (s *Server) readChanges(c *call) (answer, error) {
 	if _, given := c.query["from"]; !given {
-		c.fault(feedmill.Fault{Parameter: "from", Detail: "This is needed: the number of the version that you have."})
+		c.fault(feedmill.Fault{Parameter: "from", Detail: "from is required: set it to the number of the version that you have."})
 	}
 	from, to := c.versionNumber("from"), c.versionNumber("to")
 	return s.answerRows(c, func() (feedmill.Feed, feedmill.FeedVersion, error) {
@@ -44,8 +44,8 @@ func (s *Server) comparedVersion(c *call, f feedmill.Feed, parameter string, num
 	v, err := s.versionOf(c, f, number)
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && refusal.Type == "no-version" && number <= f.Version {
 		err = &feedmill.Error{
-			Kind: feedmill.ErrGone, Type: "version-gone", Detail: fmt.Sprintf("Version %d is not kept any more. Read the rows of version %d whole, and go on from that.", number, f.Version),
-			Faults: []feedmill.Fault{{Parameter: parameter, Detail: "This version is not kept any more."}},
+			Kind: feedmill.ErrGone, Type: "version-gone", Detail: fmt.Sprintf("Version %d is no longer stored. Read all rows of version %d, and continue from there.", number, f.Version),
+			Faults: []feedmill.Fault{{Parameter: parameter, Detail: "The version is no longer stored."}},
 		}
 	}
 	return v, err

@@ -19,7 +19,7 @@ func (s *Server) changeColumns(c *call) (answer, error) {
 		return answer{}, err
 	}
 	if v.Kind != '[' {
-		return answer{}, c.malformed("", "The body must be an array of changes, each with the id of a column.")
+		return answer{}, c.malformed("", "The body must be an array of changes, each with the ID of a column.")
 	}
 	changes := readColumnChanges(&v, "id", c.faults.Note)
 	if err := c.refusal(); err != nil {
@@ -39,7 +39,7 @@ func (s *Server) changeColumns(c *call) (answer, error) {
 // sourceName.
 func readColumnChanges(list *strictjson.Value, by string, note strictjson.Note) (changes []feedmill.ColumnChange) {
 	if len(list.Items) == 0 || len(list.Items) > feedmill.MaxColumnChanges {
-		note("", fmt.Sprintf("This must have 1 to %d elements; it has %d.", feedmill.MaxColumnChanges, len(list.Items)))
+		note("", fmt.Sprintf("The array must have 1 to %d elements; it has %d.", feedmill.MaxColumnChanges, len(list.Items)))
 		return nil
 	}
 	for _, item := range strictjson.Elements(list, "", note) {
@@ -78,7 +78,7 @@ func (c *call) columnsParameter() (changes []feedmill.ColumnChange) {
 		return nil
 	}
 	if v.Kind != '[' {
-		note("", `This must be a JSON array such as [{"sourceName":"zip","type":"text"}].`)
+		note("", `columns must be a JSON array such as [{"sourceName":"zip","type":"text"}].`)
 		return nil
 	}
 	changes = readColumnChanges(&v, "sourceName", note)

@@ -30,9 +30,9 @@ func (s *Server) feedType(c *call) (feedmill.FeedType, error) {
 	if t.Kind().Type != "" {
 		return t, nil
 	}
-	detail := "The type is unknown. The types are "
+	detail := "type must be one of "
 	if t == "" {
-		detail = "This parameter is required: "
+		detail = "type is required: "
 	}
 	c.fault(feedmill.Fault{Parameter: "type", Detail: detail + feedTypes() + "."})
 	s.readUploadParameters(c, new(feedmill.Upload))
@@ -53,7 +53,7 @@ func (s *Server) createFeed(c *call) (answer, error) {
 		return s.createFetched(c, t)
 	}
 	if _, given := c.query["sourceOf"]; given {
-		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "An upload has no source to share; this is for " + sharedTypes() + "."})
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "sourceOf applies only to " + sharedTypes() + "; an upload has no source to share."})
 	}
 	return s.readHeld(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, keepWith(c, createdFeed))
@@ -75,7 +75,7 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 		return answer{}, err
 	}
 	if f.Type.HasSource() {
-		return answer{}, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "This feed fetches its data itself; only the data of an upload can be replaced."}
+		return answer{}, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The feed fetches its data from a source. Only the data of an upload can be replaced."}
 	}
 	u := feedmill.Upload{Entry: rememberedEntry(f)}
 	u.Mode, u.Key = c.readMode(f)

@@ -141,7 +141,7 @@ func (s *Server) streamRows(c *call, rows feedmill.FeedRows, w http.ResponseWrit
 		}
 		if err != nil {
 			if c.r.Context().Err() == nil {
-				s.Log.LogAttrs(c.ctx(), slog.LevelError, "reading a feed broke off", slog.String("requestId", c.requestID), slog.String("error", err.Error()))
+				s.Log.LogAttrs(c.ctx(), slog.LevelError, "reading a feed failed", slog.String("requestId", c.requestID), slog.String("error", err.Error()))
 			}
 			panic(http.ErrAbortHandler)
 		}
@@ -156,7 +156,7 @@ func (c *call) versionNumber(parameter string) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		c.fault(feedmill.Fault{Parameter: parameter, Detail: "This must be the number of a version, 1 or more."})
+		c.fault(feedmill.Fault{Parameter: parameter, Detail: parameter + " must be a version number of at least 1."})
 	}
 	return n
 }

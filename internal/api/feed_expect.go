@@ -78,7 +78,7 @@ func readExpectEvery(f strictjson.Field) time.Duration {
 	case err != nil:
 		f.Fault(sentence(err.Error()))
 	case every < minExpectEvery || every > maxExpectEvery:
-		f.Fault("This must be from " + feedmill.FormatDuration(minExpectEvery) + " to " + feedmill.FormatDuration(maxExpectEvery) + ".")
+		f.Fault("expectEvery must be between " + feedmill.FormatDuration(minExpectEvery) + " and " + feedmill.FormatDuration(maxExpectEvery) + ".")
 	}
 	return every
 }
@@ -112,9 +112,9 @@ func readExpected(o *strictjson.Object, member string) (names []string) {
 	switch {
 	case !ok:
 	case f.Kind != '[':
-		f.Fault("This must be an array, not " + strictjson.KindName(f.Kind) + ".")
+		f.Fault(member + " must be an array, not " + strictjson.KindName(f.Kind) + ".")
 	case len(f.Items) > maxExpected:
-		f.Fault(fmt.Sprintf("This may have at most %d elements; it has %d.", maxExpected, len(f.Items)))
+		f.Fault(fmt.Sprintf("%s must have at most %d elements; it has %d.", member, maxExpected, len(f.Items)))
 	default:
 		for _, item := range f.Elements() {
 			if name, ok := item.Text(); ok {
@@ -132,6 +132,6 @@ func readShare(f strictjson.Field) (float64, bool) {
 			return share, true
 		}
 	}
-	f.Fault("This must be a share from 0 to 1, such as 0.2.")
+	f.Fault("maxDrop must be a number between 0 and 1, such as 0.2.")
 	return 0, false
 }

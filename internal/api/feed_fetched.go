@@ -42,7 +42,7 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 	c.accepts = definitionTypes
 	for _, name := range slices.Concat([]string{"name", "preview"}, modeParameters, s.uploads.parameters) {
 		if _, given := c.query[name]; given {
-			c.fault(feedmill.Fault{Parameter: name, Detail: "This is for uploads; a feed that fetches its data is described in the body."})
+			c.fault(feedmill.Fault{Parameter: name, Detail: name + " applies only to uploads. Define a feed that fetches its data in the body."})
 		}
 	}
 	sourceOf, err := s.sourceOf(c, t)
@@ -78,22 +78,22 @@ func (s *Server) sourceOf(c *call, t feedmill.FeedType) (feedmill.ID, error) {
 		return "", nil
 	}
 	if !t.Kind().Shared {
-		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "This is for " + sharedTypes() + "; feeds of type=" + string(t) + " share no source."})
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "sourceOf applies only to " + sharedTypes() + "; feeds of type=" + string(t) + " cannot share a source."})
 		return "", nil
 	}
 	id, err := feedmill.ParseID(feedmill.PrefixDataFeed, text)
 	if err != nil {
-		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "This must be the id of a feed, such as df_…."})
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "sourceOf must be the ID of a feed, such as df_…."})
 		return "", nil
 	}
 	f, err := s.Store.Feed(c.ctx(), c.who.Workspace, id)
 	switch {
 	case errors.Is(err, feedmill.ErrNotFound):
-		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "There is no such feed in this workspace."})
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "The feed does not exist in this workspace."})
 	case err != nil:
 		return "", err
 	case f.Type != t:
-		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "That feed is not of type=" + string(t) + ", so there is nothing to share."})
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "sourceOf must be a feed of type=" + string(t) + "."})
 	}
 	return id, nil
 }

@@ -102,9 +102,9 @@ func number(text string) int64 {
 
 func noSuchPart(instance string, size int64) answer {
 	p := problem{
-		Type: "/problems/range-not-satisfiable", Title: "There is no such part", Status: http.StatusRequestedRangeNotSatisfiable,
-		Detail: fmt.Sprintf("The file has %d bytes, the first of which is 0; ask for a part that begins before its end.", size),
-		Errors: []problemFault{{Header: "Range", Detail: "This begins behind the end of the file, or has no bytes."}}, Instance: instance,
+		Type: "/problems/range-not-satisfiable", Title: "The range is not satisfiable", Status: http.StatusRequestedRangeNotSatisfiable,
+		Detail: fmt.Sprintf("The file has %d bytes, numbered from 0. Request a range that starts before its end.", size),
+		Errors: []problemFault{{Header: "Range", Detail: "Range starts after the end of the file, or is empty."}}, Instance: instance,
 	}
 	a := p.answer()
 	a.set("Content-Range", fmt.Sprintf("bytes */%d", size))

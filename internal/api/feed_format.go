@@ -53,10 +53,10 @@ func (c *call) outputFormat() (outputFormat, *answer) {
 	case !given || text == "exact":
 		return f, refusal
 	case text != "excel":
-		c.fault(feedmill.Fault{Parameter: "csv", Detail: "This must be exact or excel."})
+		c.fault(feedmill.Fault{Parameter: "csv", Detail: "csv must be exact or excel."})
 		return f, refusal
 	case c.query["format"] != "" && f.name != "csv":
-		c.fault(feedmill.Fault{Parameter: "csv", Detail: "This is for format=csv."})
+		c.fault(feedmill.Fault{Parameter: "csv", Detail: "csv applies only to format=csv."})
 		return f, refusal
 	}
 	csv := outputFormats[slices.IndexFunc(outputFormats, func(f outputFormat) bool { return f.name == "csv" })]
@@ -71,7 +71,7 @@ func (c *call) namedFormat() (outputFormat, *answer) {
 				return f, nil
 			}
 		}
-		c.fault(feedmill.Fault{Parameter: "format", Detail: "This must be " + outputNames + "."})
+		c.fault(feedmill.Fault{Parameter: "format", Detail: "format must be " + outputNames + "."})
 		return outputFormats[0], nil
 	}
 	accept := strings.Join(c.r.Header.Values("Accept"), ",")
@@ -82,9 +82,9 @@ func (c *call) namedFormat() (outputFormat, *answer) {
 		return f, nil
 	}
 	p := problem{
-		Type: "/problems/not-acceptable", Title: "There is no answer in this form", Status: http.StatusNotAcceptable,
-		Detail: "Accept one of application/json, application/x-ndjson, text/csv, " + workbookType + ", application/vnd.apache.parquet and application/vnd.apache.arrow.stream, or name a format with the parameter format.",
-		Errors: []problemFault{{Header: "Accept", Detail: "None of these can be answered."}}, Instance: instance(c.r),
+		Type: "/problems/not-acceptable", Title: "The response format is not supported", Status: http.StatusNotAcceptable,
+		Detail: "Accept one of application/json, application/x-ndjson, text/csv, " + workbookType + ", application/vnd.apache.parquet and application/vnd.apache.arrow.stream, or set the format parameter.",
+		Errors: []problemFault{{Header: "Accept", Detail: "Accept does not list a supported format."}}, Instance: instance(c.r),
 	}
 	a := p.answer()
 	a.set("Vary", "Accept")

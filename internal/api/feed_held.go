@@ -15,10 +15,10 @@ import (
 func (s *Server) readHeld(c *call, u feedmill.Upload, do func(context.Context, feedmill.Upload) (answer, error)) (answer, error) {
 	if handle, given := c.query["preview"]; given {
 		if !feedmill.IsID(feedmill.PrefixPreview, handle) {
-			c.fault(feedmill.Fault{Parameter: "preview", Detail: "This must be the handle of a preview, such as prv_…."})
+			c.fault(feedmill.Fault{Parameter: "preview", Detail: "preview must be the handle of a preview, such as prv_…."})
 		}
 		if n, err := io.ReadFull(c.r.Body, make([]byte, 1)); n > 0 {
-			c.fault(feedmill.Fault{Parameter: "preview", Detail: "The data is held under this handle; send either the handle or data."})
+			c.fault(feedmill.Fault{Parameter: "preview", Detail: "The preview already has the data. Send either the handle or data, not both."})
 		} else if err != io.EOF {
 			return answer{}, bodyError(err)
 		}

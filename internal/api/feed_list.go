@@ -18,13 +18,13 @@ const maxSearchText = 200
 func (s *Server) listFeeds(c *call) (answer, error) {
 	q := feedmill.FeedSearch{Text: strings.TrimSpace(c.query["q"]), Limit: c.pageLimit(), States: words(c, "state", feedmill.FeedStates)}
 	if utf8.RuneCountInString(q.Text) > maxSearchText {
-		c.fault(feedmill.Fault{Parameter: "q", Detail: fmt.Sprintf("This may have at most %d characters.", maxSearchText)})
+		c.fault(feedmill.Fault{Parameter: "q", Detail: fmt.Sprintf("q must have at most %d characters.", maxSearchText)})
 	}
 	c.feedSort(&q)
 	c.feedCursor(&q)
 	if counts, given := c.query["counts"]; given {
 		if q.CountStates = counts == "state"; !q.CountStates {
-			c.fault(feedmill.Fault{Parameter: "counts", Detail: "This must be state."})
+			c.fault(feedmill.Fault{Parameter: "counts", Detail: "counts must be state."})
 		}
 	}
 	if err := c.refusal(); err != nil {
@@ -62,7 +62,7 @@ func words[T ~string](c *call, name string, known []T) (found []T) {
 	for word := range strings.SplitSeq(text, ",") {
 		w := T(strings.TrimSpace(word))
 		if !slices.Contains(known, w) {
-			c.fault(feedmill.Fault{Parameter: name, Detail: "This must be one or more of " + joinWords(known) + ", with commas between them."})
+			c.fault(feedmill.Fault{Parameter: name, Detail: name + " must be one or more of " + joinWords(known) + ", separated by commas."})
 			return nil
 		}
 		if !slices.Contains(found, w) {
@@ -100,7 +100,7 @@ func (c *call) feedSort(q *feedmill.FeedSearch) {
 	}
 	name, down := strings.CutPrefix(text, "-")
 	if q.Sort, q.Descending = feedmill.FeedSort(name), down; !slices.Contains(feedmill.FeedSorts, q.Sort) {
-		c.fault(feedmill.Fault{Parameter: "sort", Detail: "This must be one of " + joinWords(feedmill.FeedSorts) + ", with a minus before it for the reverse order."})
+		c.fault(feedmill.Fault{Parameter: "sort", Detail: "sort must be one of " + joinWords(feedmill.FeedSorts) + ". Prefix it with - to reverse the order."})
 	}
 }
 

@@ -16,7 +16,7 @@ func (c *call) readMode(feed feedmill.Feed) (mode feedmill.FeedMode, key []strin
 	if text, given := c.query["mode"]; given {
 		mode = feedmill.FeedMode(text)
 		if !slices.Contains([]feedmill.FeedMode{feedmill.ModeReplace, feedmill.ModeAppend, feedmill.ModeMerge}, mode) {
-			c.fault(feedmill.Fault{Parameter: "mode", Detail: "This must be replace, append or merge."})
+			c.fault(feedmill.Fault{Parameter: "mode", Detail: "mode must be replace, append or merge."})
 			c.listParameter("key", "")
 			return mode, nil
 		}
@@ -24,18 +24,18 @@ func (c *call) readMode(feed feedmill.Feed) (mode feedmill.FeedMode, key []strin
 	items := c.listParameter("key", "")
 	for _, item := range items {
 		if slices.Contains(key, item.Text) {
-			c.fault(feedmill.Fault{Parameter: "key", Detail: "A column is named twice; name each once."})
+			c.fault(feedmill.Fault{Parameter: "key", Detail: "key lists a column twice. List each column once."})
 		}
 		key = append(key, item.Text)
 	}
 	_, given := c.query["key"]
 	switch {
 	case mode != feedmill.ModeMerge && given:
-		c.fault(feedmill.Fault{Parameter: "key", Detail: "Rows are merged by a key; this is for mode=merge."})
+		c.fault(feedmill.Fault{Parameter: "key", Detail: "key applies only to mode=merge."})
 	case mode != feedmill.ModeMerge:
 		return mode, nil
 	case !given && len(feed.Key) == 0:
-		c.fault(feedmill.Fault{Parameter: "key", Detail: "This is required with mode=merge: the columns that rows are merged by, separated by commas."})
+		c.fault(feedmill.Fault{Parameter: "key", Detail: "key is required with mode=merge. List the columns that identify a row, separated by commas."})
 	case !given:
 		return mode, feed.Key
 	}

@@ -46,10 +46,7 @@ func uploadName(c *call, disposition string) string {
 
 // wrongName says what is wrong with the name of a resource; nothing is the empty answer.
 func wrongName(name string) string {
-	if strings.TrimSpace(name) == "" {
-		return "The name must not be empty."
-	}
-	return strictjson.WrongLabel(name, feedmill.MaxNameLen)
+	return strictjson.WrongName(name, feedmill.MaxNameLen)
 }
 
 // fileName is the last part of the path that a Content-Disposition header

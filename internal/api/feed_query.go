@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -33,17 +32,17 @@ func (c *call) readQueryParameters() feedmill.Query {
 	if text, given := c.query["limit"]; given {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 1 || n > feedmill.MaxQueryRows {
-			c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("This must be a whole number from 1 to %d.", int64(feedmill.MaxQueryRows))})
+			c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("limit must be an integer between 1 and %d; got %.20q.", int64(feedmill.MaxQueryRows), text)})
 		}
 		q.Limit = n
 	}
 	if text, given := c.query["offset"]; given {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 || n > feedmill.MaxQueryRows {
-			c.fault(feedmill.Fault{Parameter: "offset", Detail: fmt.Sprintf("This must be a whole number from 0 to %d.", int64(feedmill.MaxQueryRows))})
+			c.fault(feedmill.Fault{Parameter: "offset", Detail: fmt.Sprintf("offset must be an integer between 0 and %d; got %.20q.", int64(feedmill.MaxQueryRows), text)})
 		}
 		if _, both := c.query["cursor"]; both {
-			c.fault(feedmill.Fault{Parameter: "offset", Detail: "A cursor says already where to begin; give one of the two."})
+			c.fault(feedmill.Fault{Parameter: "offset", Detail: "offset cannot be combined with cursor. Send only one of them."})
 		}
 		q.Offset = n
 	}
@@ -59,11 +58,11 @@ func (c *call) listParameter(name, sign string) []feedmill.ListItem {
 	items, err := feedmill.ParseList(text, sign)
 	switch {
 	case err == nil && len(items) > feedmill.MaxQueryFields:
-		err = fmt.Errorf("at most %d columns can be named", feedmill.MaxQueryFields)
+		err = fmt.Errorf("%s must list at most %d columns", name, feedmill.MaxQueryFields)
 	case err == nil:
 		for _, item := range items {
 			if item.Text == "" {
-				err = errors.New("name columns, separated by commas; put a name with a comma or a colon in quotes")
+				err = fmt.Errorf("%s must list columns, separated by commas; put a name that contains a comma or a colon in quotes", name)
 			}
 		}
 	}

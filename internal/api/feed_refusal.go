@@ -62,7 +62,7 @@ func sentence(text string) string {
 func formBoundary(h http.Header) (string, error) {
 	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || params["boundary"] == "" {
-		return "", feedmill.Invalid("", feedmill.Fault{Header: "Content-Type", Detail: "multipart/form-data needs a boundary; let your HTTP library make it."})
+		return "", feedmill.Invalid("", feedmill.Fault{Header: "Content-Type", Detail: "multipart/form-data requires a boundary. Let your HTTP library set it."})
 	}
 	return params["boundary"], nil
 }
@@ -76,7 +76,7 @@ func formError(err error) error {
 		return err
 	}
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return feedmill.Invalid("", feedmill.Fault{Detail: "The form has no part; send the file as one."})
+		return feedmill.Invalid("", feedmill.Fault{Detail: "The form is empty. Send the file as a part of the form."})
 	}
-	return feedmill.Invalid("", feedmill.Fault{Detail: fmt.Sprintf("The form cannot be read: %v.", err)})
+	return feedmill.Invalid("", feedmill.Fault{Detail: fmt.Sprintf("The form is not valid: %v.", err)})
 }

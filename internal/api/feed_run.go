@@ -15,7 +15,7 @@ func (s *Server) fetchingFeed(c *call) (feedmill.Feed, error) {
 	if err == nil && !f.Type.HasSource() {
 		err = &feedmill.Error{
 			Kind: feedmill.ErrConflict, Type: "nothing-to-fetch",
-			Detail: "This feed is an upload, which fetches nothing; give it new data with PUT " + feedURL(f.ID) + "/data.",
+			Detail: "The feed is an upload, so it has no source to refresh from. Send new data with PUT " + feedURL(f.ID) + "/data.",
 		}
 	}
 	return f, err
@@ -71,7 +71,7 @@ func (s *Server) cancelRefresh(c *call) (answer, error) {
 		err = feedmill.ErrConflict
 	}
 	if errors.Is(err, feedmill.ErrConflict) {
-		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "refresh-ended", Detail: "This refresh has ended; there is nothing to cancel."}
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "refresh-ended", Detail: "The refresh has already ended and cannot be canceled."}
 	}
 	if err != nil {
 		return answer{}, err

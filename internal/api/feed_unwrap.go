@@ -38,7 +38,7 @@ func (s *Server) unwrap(c *call, u feedmill.Upload, fileName string, guess bool,
 	if data.Wrapper != "zip" {
 		u.Entry = ""
 		if given {
-			c.fault(feedmill.Fault{Parameter: "entry", Detail: "This is for zip archives, and the data is none."})
+			c.fault(feedmill.Fault{Parameter: "entry", Detail: "entry applies only to ZIP archives, and the data is not a ZIP archive."})
 		}
 	}
 	if guess && (data.Wrapper != "" || u.Format == "") {
@@ -65,8 +65,8 @@ func (f *uploadFormats) guess(u *feedmill.Upload, data feedmill.Unwrapped) error
 		return nil
 	}
 	if u.Format = data.Format; u.Format == "" {
-		return feedmill.Invalid("Say what the data is.", feedmill.Fault{
-			Parameter: "format", Detail: "What is in the file is not told by its name, nor by how it begins; say it here: " + f.names + ".",
+		return feedmill.Invalid("Specify the format of the data.", feedmill.Fault{
+			Parameter: "format", Detail: "The format could not be detected from the file's name or content. Set format to " + f.names + ".",
 		})
 	}
 	return nil

@@ -68,12 +68,12 @@ func (s *Server) readUploadParameters(c *call, u *feedmill.Upload) (format strin
 	case types == "text":
 		u.Text = true
 	default:
-		c.fault(feedmill.Fault{Parameter: "types", Detail: "This must be auto or text."})
+		c.fault(feedmill.Fault{Parameter: "types", Detail: "types must be auto or text."})
 	}
 	if text, named := c.query["sheet"]; named {
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || n == 0 {
-			c.fault(feedmill.Fault{Parameter: "sheet", Detail: "This must be the number of a sheet, from 1."})
+			c.fault(feedmill.Fault{Parameter: "sheet", Detail: "sheet must be the number of a sheet, starting at 1."})
 		}
 		u.Sheet = int(n)
 	}
@@ -91,7 +91,7 @@ func (s *Server) readUploadParameters(c *call, u *feedmill.Upload) (format strin
 	}
 	for _, name := range append(s.Formats.Parameters(), "entry") {
 		if text, named := c.query[name]; named && text == "" {
-			c.fault(feedmill.Fault{Parameter: name, Detail: "This must not be empty; leave it out where there is none."})
+			c.fault(feedmill.Fault{Parameter: name, Detail: name + " must not be empty. Omit the parameter instead."})
 		}
 	}
 	return format
@@ -158,7 +158,7 @@ func (p *onlyPart) Read(b []byte) (int, error) {
 		return n, formError(err)
 	}
 	if _, err := p.form.NextPart(); err == nil {
-		return n, feedmill.Invalid("Send one file in the form, and what is to be said of it in the query.", feedmill.Fault{Detail: "The form has more than one part."})
+		return n, feedmill.Invalid("Send one file in the form, and its options as query parameters.", feedmill.Fault{Detail: "The form has more than one part."})
 	} else if err != io.EOF {
 		return n, formError(err)
 	}

@@ -52,7 +52,7 @@ func alternatives(names []string) string {
 func (f *uploadFormats) given(c *call) string {
 	given, named := c.query["format"]
 	if format, _ := f.known.Named(given); named && !format.Readable {
-		c.fault(feedmill.Fault{Parameter: "format", Detail: "This must be " + f.names + "."})
+		c.fault(feedmill.Fault{Parameter: "format", Detail: "format must be " + f.names + "."})
 	}
 	return given
 }
@@ -67,14 +67,14 @@ func (f *uploadFormats) checkParameters(c *call, name string) {
 		if c.query[parameter] == "" || slices.Contains(format.Parameters, parameter) {
 			continue
 		}
-		detail := "Data in " + name + " does not take this."
+		detail := parameter + " does not apply to " + name + "."
 		switch parameter {
 		case "path":
-			detail = "Data in " + name + " has no paths; this is for JSON, XML and spreadsheets."
+			detail = "path applies only to JSON, XML and spreadsheets, not to " + name + "."
 		case "explode":
-			detail = "Data in " + name + " has no paths; this is for JSON and XML."
+			detail = "explode applies only to JSON and XML, not to " + name + "."
 		case "sheet":
-			detail = "Data in " + name + " has no sheets."
+			detail = "sheet applies only to spreadsheets, not to " + name + "."
 		}
 		c.fault(feedmill.Fault{Parameter: parameter, Detail: detail})
 	}
@@ -92,8 +92,8 @@ func (f *uploadFormats) pick(given, mediaType string) (string, error) {
 		return format.Name, nil
 	}
 	if mediaType == "application/octet-stream" {
-		return "", feedmill.Invalid("Say what the data is.", feedmill.Fault{
-			Parameter: "format", Detail: "This is required with application/octet-stream: " + f.names + ".",
+		return "", feedmill.Invalid("Specify the format of the data.", feedmill.Fault{
+			Parameter: "format", Detail: "format is required with application/octet-stream: set it to " + f.names + ".",
 		})
 	}
 	return "", f.unsupported(mediaType)
@@ -153,8 +153,8 @@ func (f *uploadFormats) mediaType(h http.Header) (string, error) {
 
 func (f *uploadFormats) unsupported(mediaType string) error {
 	return &feedmill.Error{
-		Kind: feedmill.ErrUnsupported, Detail: "Send the data as " + f.names + " with its Content-Type, or say with the parameter format what it is.",
-		Faults: []feedmill.Fault{{Header: "Content-Type", Detail: fmt.Sprintf("Data of the type %q is not taken here.", mediaType)}},
+		Kind: feedmill.ErrUnsupported, Detail: "Send the data as " + f.names + " with the matching Content-Type, or set the format parameter.",
+		Faults: []feedmill.Fault{{Header: "Content-Type", Detail: fmt.Sprintf("Content-Type %q is not supported.", mediaType)}},
 	}
 }
 

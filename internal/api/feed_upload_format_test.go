@@ -20,20 +20,20 @@ func TestUploadFormatRefusals(t *testing.T) {
 		status             int
 		want               []string
 	}{
-		{"&format=parquet&path=$", "text/csv", 400, []string{"Data in parquet has no paths; this is for JSON, XML and spreadsheets."}},
-		{"&format=pdf", "text/csv", 400, []string{"This must be " + names + "."}},
-		{"&format=", "text/csv", 400, []string{"This must be " + names + "."}},
-		{"&types=all&path=&explode=", "application/json", 400, []string{"This must be auto or text.", "This must not be empty; leave it out where there is none.", "This must not be empty; leave it out where there is none."}},
-		{"&path=$.a", "text/csv", 400, []string{"Data in csv has no paths; this is for JSON, XML and spreadsheets."}},
-		{"&path=$.a&explode=b", "text/tab-separated-values", 400, []string{"Data in tsv has no paths; this is for JSON, XML and spreadsheets.", "Data in tsv has no paths; this is for JSON and XML."}},
-		{"&format=csv&explode=b", "application/json", 400, []string{"Data in csv has no paths; this is for JSON and XML."}},
-		{"&sheet=2", "application/geo+json", 400, []string{"Data in json has no sheets."}},
+		{"&format=parquet&path=$", "text/csv", 400, []string{"path applies only to JSON, XML and spreadsheets, not to parquet."}},
+		{"&format=pdf", "text/csv", 400, []string{"format must be " + names + "."}},
+		{"&format=", "text/csv", 400, []string{"format must be " + names + "."}},
+		{"&types=all&path=&explode=", "application/json", 400, []string{"types must be auto or text.", "path must not be empty. Omit the parameter instead.", "explode must not be empty. Omit the parameter instead."}},
+		{"&path=$.a", "text/csv", 400, []string{"path applies only to JSON, XML and spreadsheets, not to csv."}},
+		{"&path=$.a&explode=b", "text/tab-separated-values", 400, []string{"path applies only to JSON, XML and spreadsheets, not to tsv.", "explode applies only to JSON and XML, not to tsv."}},
+		{"&format=csv&explode=b", "application/json", 400, []string{"explode applies only to JSON and XML, not to csv."}},
+		{"&sheet=2", "application/geo+json", 400, []string{"sheet applies only to spreadsheets, not to json."}},
 		{"&footer=none&table=0", "text/csv", 400, []string{"footer must be keep or drop.", "table must be a number from 1 to 100, or all."}},
-		{"&footer=keep", "application/json", 400, []string{"Data in json does not take this."}},
-		{"", "application/octet-stream", 400, []string{"This is required with application/octet-stream: " + names + "."}},
-		{"", "application/pdf", 415, []string{`Data of the type "application/pdf" is not taken here.`}},
-		{"", "text/csv; charset=klingon", 415, []string{`Data of the type "text/csv; charset=klingon" is not taken here.`}},
-		{"", "application/json; charset=klingon", 415, []string{`Data of the type "application/json; charset=klingon" is not taken here.`}},
+		{"&footer=keep", "application/json", 400, []string{"footer does not apply to json."}},
+		{"", "application/octet-stream", 400, []string{"format is required with application/octet-stream: set it to " + names + "."}},
+		{"", "application/pdf", 415, []string{`Content-Type "application/pdf" is not supported.`}},
+		{"", "text/csv; charset=klingon", 415, []string{`Content-Type "text/csv; charset=klingon" is not supported.`}},
+		{"", "application/json; charset=klingon", 415, []string{`Content-Type "application/json; charset=klingon" is not supported.`}},
 	} {
 		a := ask(s, "POST", "/data_feeds?type=dataUpload"+test.query, "x", "Content-Type", test.contentType)
 		var problem struct{ Errors []struct{ Detail string } }

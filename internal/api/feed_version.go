@@ -112,7 +112,7 @@ func (c *call) pathVersion() (feedmill.ID, int64, error) {
 }
 
 func noVersion() error {
-	return &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-version", Detail: "There is no such version of this feed, or it is not kept any more."}
+	return &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-version", Detail: "The feed has no such version, or the version is no longer stored."}
 }
 
 func (s *Server) getVersion(c *call) (answer, error) {

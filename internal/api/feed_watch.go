@@ -79,7 +79,7 @@ func (s *Server) streamRefresh(ctx context.Context, c *call, r feedmill.Refresh,
 		case <-s.stopped:
 			return
 		case <-pulse.C:
-			if out.write(": still there\n\n") != nil {
+			if out.write(": keep-alive\n\n") != nil {
 				return
 			}
 		case <-look.C:

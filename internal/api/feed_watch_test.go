@@ -68,7 +68,7 @@ func TestRefreshIsWatched(t *testing.T) {
 		r.State, r.EndedAt, r.Version = feedmill.RefreshSucceeded, now(), 1
 		world.feeds.record(t, r)
 		<-ended
-		w.saw(t, "0s progress", "250ms progress", "500ms progress", "15s : still there", "20.5s done")
+		w.saw(t, "0s progress", "250ms progress", "500ms progress", "15s : keep-alive", "20.5s done")
 		if got := w.Header().Get("Content-Type"); got != "text/event-stream" {
 			t.Errorf("the type is %s", got)
 		}

@@ -80,7 +80,7 @@ func (c *call) keep(a answer) *feedmill.IdempotentResponse {
 	}
 	response, err := c.idempotent.seal(a)
 	if err != nil {
-		panic(fmt.Errorf("sealing an answer: %w", err)) // before the effect
+		panic(fmt.Errorf("sealing a response: %w", err)) // before the effect
 	}
 	c.idempotent.kept = true
 	return response
@@ -127,7 +127,7 @@ func (c *call) keepOrFail(render func() answer) *feedmill.IdempotentResponse {
 func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error) {
 	key := keys[0]
 	if len(keys) > 1 || key == "" || len(key) > maxIdempotencyKey || !printable(key) {
-		c.fault(feedmill.Fault{Header: "Idempotency-Key", Detail: fmt.Sprintf("Send it once, with 1 to %d visible ASCII characters.", maxIdempotencyKey)})
+		c.fault(feedmill.Fault{Header: "Idempotency-Key", Detail: fmt.Sprintf("Idempotency-Key must be sent once, with 1 to %d visible ASCII characters.", maxIdempotencyKey)})
 		return rt.handle(c) // which finds the other faults, and refuses
 	}
 	if rt.reads {
@@ -136,7 +136,7 @@ func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error)
 	if !s.inFlight.begin(c.who, key) {
 		return answer{}, &feedmill.Error{
 			Kind: feedmill.ErrConflict, Type: "idempotency-in-progress",
-			Detail: "A request with this Idempotency-Key is still in progress; wait for its answer, then repeat.",
+			Detail: "A request with this Idempotency-Key is still in progress. Wait for its response, then retry.",
 		}
 	}
 	defer s.inFlight.end(c.who, key)
@@ -150,13 +150,13 @@ func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error)
 	}
 	a, err := rt.handle(c)
 	if err == nil && c.idempotent.failed != nil {
-		return answer{}, fmt.Errorf("keeping an answer: %w", c.idempotent.failed)
+		return answer{}, fmt.Errorf("storing a response: %w", c.idempotent.failed)
 	}
 	if errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
 		// Another replica was first; its answer is the answer.
 		a, found, err := s.repeated(c)
 		if !found && err == nil {
-			err = fmt.Errorf("an answered idempotency key has no answer: %w", feedmill.ErrUnavailable)
+			err = fmt.Errorf("the stored response of an idempotency key is missing: %w", feedmill.ErrUnavailable)
 		}
 		return a, err
 	}
@@ -207,7 +207,7 @@ func (s *Server) repeated(c *call) (a answer, found bool, err error) {
 	if !bytes.Equal(c.idempotent.hash.Sum(nil), response.Fingerprint[:]) {
 		return answer{}, false, &feedmill.Error{
 			Kind: feedmill.ErrConflict, Type: "idempotency-mismatch",
-			Detail: "This Idempotency-Key was used for another request; use a new key for a new request.",
+			Detail: "The Idempotency-Key was already used for a different request. Use a new key for each new request.",
 			Faults: []feedmill.Fault{{Header: "Idempotency-Key", Detail: "The first request with this key differs in method, path, query, Content-Type or body."}},
 		}
 	}
@@ -217,7 +217,7 @@ func (s *Server) repeated(c *call) (a answer, found bool, err error) {
 	}
 	var kept keptAnswer
 	if err := json.Unmarshal(plain, &kept); err != nil {
-		return answer{}, false, fmt.Errorf("kept answer: %w", err)
+		return answer{}, false, fmt.Errorf("reading a stored response: %w", err)
 	}
 	return answer{status: kept.Status, header: kept.Header, contentType: kept.ContentType, body: kept.Body}, true, nil
 }

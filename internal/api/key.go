@@ -80,7 +80,7 @@ func readExpiry(body *strictjson.Object, created time.Time) time.Time {
 	}
 	at, ok := readTime(f)
 	if ok && !at.After(created) {
-		f.Fault("This must be a time to come.")
+		f.Fault("expiresAt must be in the future.")
 	}
 	return at
 }
@@ -95,8 +95,8 @@ func (s *Server) workspaceOf(c *call, id string) (feedmill.ID, error) {
 }
 
 func noWorkspace(at feedmill.Fault) error {
-	at.Detail = "There is no such workspace."
-	return &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "The workspace that the request names is not there.", Faults: []feedmill.Fault{at}}
+	at.Detail = "The workspace does not exist."
+	return &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "The request names a workspace that does not exist. GET /workspaces lists the available ones.", Faults: []feedmill.Fault{at}}
 }
 
 // readScopes reads a required list of scopes; a scope named twice counts once.
@@ -105,7 +105,7 @@ func readScopes(o *strictjson.Object, name string) []feedmill.Scope {
 	for f, text := range o.Texts(name, 20) {
 		scope := feedmill.Scope(text)
 		if !slices.Contains(feedmill.Scopes, scope) {
-			f.Fault("There is no such scope; there are " + feedmill.JoinScopes(feedmill.Scopes) + ".")
+			f.Fault("Unknown scope. The scopes are " + feedmill.JoinScopes(feedmill.Scopes) + ".")
 		}
 		if !slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)

@@ -50,7 +50,7 @@ func (l *limiter) count(subject string, h http.Header) error {
 		return nil
 	}
 	wait := time.Duration((1 - tokens) / float64(l.limit) * float64(time.Second))
-	return &feedmill.Error{Kind: feedmill.ErrTooMany, RetryAfter: max(wait, time.Second), Detail: fmt.Sprintf("This credential may make %g requests a second; wait as long as Retry-After says.", float64(l.limit))}
+	return &feedmill.Error{Kind: feedmill.ErrTooMany, RetryAfter: max(wait, time.Second), Detail: fmt.Sprintf("The credential exceeded its limit of %g requests per second. Retry after the time in the Retry-After header.", float64(l.limit))}
 }
 
 // get finds the subject's counter. Those that have filled up again are

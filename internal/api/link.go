@@ -179,7 +179,7 @@ func listedTexts(body *strictjson.Object, name string, most int) func(yield func
 			return
 		}
 		if f.Kind != '[' || len(f.Items) > most {
-			f.Fault("This must be an array of up to " + strconv.Itoa(most) + " strings.")
+			f.Fault(name + " must be an array of up to " + strconv.Itoa(most) + " strings.")
 			return
 		}
 		for _, item := range f.Elements() {
@@ -213,7 +213,7 @@ func (s *Server) bindLink(c *call, l *feedmill.Link, f feedmill.Feed, q linkQuer
 	for _, field := range q.Fields {
 		named, hidden := column(field.Name)
 		if hidden {
-			c.fault(feedmill.Fault{Pointer: field.Place.Pointer, Detail: "This column is hidden, and no link reads such a column."})
+			c.fault(feedmill.Fault{Pointer: field.Place.Pointer, Detail: "The column is hidden. Links cannot read hidden columns."})
 		}
 		l.Fields = append(l.Fields, named)
 	}

@@ -43,7 +43,7 @@ func (s *Server) readLinked(c *call) (answer, error) {
 	}
 	l, err := s.Store.LinkByHash(c.ctx(), feedmill.HashKey(c.r.PathValue("token")))
 	if errors.Is(err, feedmill.ErrNotFound) || err == nil && l.Expired(now()) {
-		err = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-link", Detail: "There is no such link, or it was revoked or has expired; ask who gave it to you for another."}
+		err = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-link", Detail: "The link does not exist, was revoked, or has expired. Request a new link from its owner."}
 	}
 	if err != nil {
 		return answer{}, err
@@ -82,7 +82,7 @@ func (c *call) bindLinked(l feedmill.Link, f feedmill.Feed) error {
 	}
 	if given, ok := c.query["format"]; l.Format != "" {
 		if ok && given != l.Format {
-			c.fault(feedmill.Fault{Parameter: "format", Detail: "This link is read as " + l.Format + "."})
+			c.fault(feedmill.Fault{Parameter: "format", Detail: "The link returns only " + l.Format + "."})
 		}
 		c.query["format"] = l.Format
 	}
@@ -93,7 +93,7 @@ func (c *call) bindLinked(l feedmill.Link, f feedmill.Feed) error {
 		}
 	}
 	if len(l.Fields) > 0 && len(fields) == 0 {
-		return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "no-columns", Detail: "The columns that this link reads are hidden now, or not there any more."}
+		return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "no-columns", Detail: "All columns of the link are hidden or no longer exist."}
 	}
 	if len(fields) > 0 {
 		c.query["fields"] = strings.Join(fields, ",")

@@ -26,7 +26,7 @@ type listenerAnswer struct {
 // good reports whether the answer counts as a success.
 func (a listenerAnswer) good() bool { return a.err == "" && a.status >= 200 && a.status <= 299 }
 
-const noSuchDelivery = "This listener has no such delivery."
+const noSuchDelivery = "The listener does not have this delivery."
 
 const (
 	maxAnswerError    = 500
@@ -99,7 +99,7 @@ func (a listenerAnswer) outcome(d feedmill.Delivery, at time.Time) feedmill.Outc
 	}
 	if !a.good() {
 		if o.Attempt.Error == "" {
-			o.Attempt.Error = "the listener's endpoint answered " + strconv.Itoa(a.status) + " " + http.StatusText(a.status)
+			o.Attempt.Error = "the listener's endpoint returned " + strconv.Itoa(a.status) + " " + http.StatusText(a.status)
 		}
 		o.State, o.Reason = feedmill.DeliveryExhausted, o.Attempt.Error
 	}
@@ -114,7 +114,7 @@ func (c *call) readAnswers() ([]listenerAnswer, error) {
 		return nil, err
 	}
 	if v.Kind != '[' || len(v.Items) == 0 || len(v.Items) > feedmill.MaxListenerAnswers {
-		return nil, c.malformed("", fmt.Sprintf("The body must be an array of 1 to %d answers.", feedmill.MaxListenerAnswers))
+		return nil, c.malformed("", fmt.Sprintf("The body must be an array of 1 to %d responses.", feedmill.MaxListenerAnswers))
 	}
 	var answers []listenerAnswer
 	for i, item := range strictjson.Elements(&v, "", c.faults.Note) {
@@ -154,7 +154,7 @@ func readAnswer(o *strictjson.Object) (a listenerAnswer) {
 	}
 	if !hasStatus && !hasError {
 		for _, name := range []string{"status", "error"} {
-			o.Fault(name, "An answer has a status, or an error where none came.")
+			o.Fault(name, "A response requires a status, or an error if the endpoint did not respond.")
 		}
 	}
 	return a
@@ -164,7 +164,7 @@ func readAnswer(o *strictjson.Object) (a listenerAnswer) {
 func readMilliseconds(f strictjson.Field) time.Duration {
 	ms, err := strconv.ParseFloat(string(f.Raw), 64)
 	if f.Kind != '0' || err != nil || ms < 0 || ms > float64(maxAnswerTook.Milliseconds()) {
-		f.Fault(fmt.Sprintf("This must be a number of milliseconds from 0 to %d.", maxAnswerTook.Milliseconds()))
+		f.Fault(fmt.Sprintf("durationMs must be a number between 0 and %d.", maxAnswerTook.Milliseconds()))
 		return 0
 	}
 	return time.Duration(ms * float64(time.Millisecond)).Round(time.Microsecond)

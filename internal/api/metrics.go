@@ -27,10 +27,10 @@ type seenKey struct {
 func newSeen(reg *prometheus.Registry) *seen {
 	s := &seen{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "feedmill_http_requests_total", Help: "Requests answered, by operation and status.",
+			Name: "feedmill_http_requests_total", Help: "Completed requests, by operation and status.",
 		}, []string{"method", "route", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "feedmill_http_request_seconds", Help: "Time from a request's arrival to its answer, by route.",
+			Name: "feedmill_http_request_seconds", Help: "Time from a request's arrival to its response, by route.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
 		}, []string{"route"}),
 	}

@@ -23,7 +23,7 @@ const storePatience = 5 * time.Second
 
 func (s *Server) operate(c *call) (answer, error) {
 	if !c.who.AllWorkspaces {
-		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" sees how the service does."}
+		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" can view the status of the service."}
 	}
 	v := operateView{Breakers: []client.OpenBreaker{}, Stores: []client.StoreState{s.recordStore(c.ctx())}}
 	reports, err := s.processes(c.ctx())

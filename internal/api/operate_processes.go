@@ -100,7 +100,7 @@ func (s *Server) report(ctx context.Context, point *seriesPoint) {
 		err = s.Store.ReportProcess(ctx, said, did)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.Log.Debug("reporting how this process does", "error", err)
+		s.Log.Debug("reporting the status of this process failed", "error", err)
 	}
 }
 
@@ -136,7 +136,7 @@ func (s *Server) otherProcesses(ctx context.Context) (all []processState, err er
 		}
 		var p processState
 		if err := json.Unmarshal(r.Text, &p); err != nil {
-			return nil, fmt.Errorf("the report of a process: %w", err)
+			return nil, fmt.Errorf("reading the report of a process: %w", err)
 		}
 		p.saidAt = r.At
 		all = append(all, p)
@@ -155,7 +155,7 @@ func (s *Server) allSeries(ctx context.Context) ([]seriesPoint, error) {
 	for _, r := range reports {
 		var f figures
 		if err := json.Unmarshal(r.Text, &f); err != nil {
-			return nil, fmt.Errorf("the point of a process: %w", err)
+			return nil, fmt.Errorf("reading a data point of a process: %w", err)
 		}
 		if n := len(points); n == 0 || !time.Time(points[n-1].At).Equal(r.At) {
 			points = append(points, seriesPoint{At: timestamp(r.At), figures: f})

@@ -20,19 +20,19 @@ var kinds = []struct {
 	title  string
 	detail string
 }{
-	{feedmill.ErrInvalid, http.StatusBadRequest, "invalid-request", "The request is not valid", "Correct the places listed under errors and send it again."},
-	{feedmill.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "A credential is needed", "Send an API key as 'Authorization: Bearer fm_…'."},
-	{feedmill.ErrForbidden, http.StatusForbidden, "forbidden", "The credential does not allow this", "Use a credential that holds the needed scope."},
-	{feedmill.ErrNotFound, http.StatusNotFound, "not-found", "There is nothing here", "Check the path and the id: there is no such resource in this workspace."},
-	{feedmill.ErrConflict, http.StatusConflict, "conflict", "The request conflicts with what is there", "Read the present state and try again."},
-	{feedmill.ErrTooLarge, http.StatusRequestEntityTooLarge, "too-large", "The request is too large", "Send less at once."},
+	{feedmill.ErrInvalid, http.StatusBadRequest, "invalid-request", "The request is not valid", "Fix the fields listed in errors and retry."},
+	{feedmill.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "Authentication is required", "Send an API key as 'Authorization: Bearer fm_…'."},
+	{feedmill.ErrForbidden, http.StatusForbidden, "forbidden", "The credential does not allow this", "Use a credential that has the required scope."},
+	{feedmill.ErrNotFound, http.StatusNotFound, "not-found", "The resource was not found", "Check the path and the ID: the resource does not exist in this workspace."},
+	{feedmill.ErrConflict, http.StatusConflict, "conflict", "The request conflicts with the current state", "Fetch the resource again and retry."},
+	{feedmill.ErrTooLarge, http.StatusRequestEntityTooLarge, "too-large", "The request is too large", "Split the request into smaller ones."},
 	{feedmill.ErrUnsupported, http.StatusUnsupportedMediaType, "unsupported-format", "The format is not supported", "Send one of the formats that the Accept-Post header lists."},
-	{feedmill.ErrUnprocessable, http.StatusUnprocessableEntity, "unprocessable", "The data cannot be modelled", "Correct the data at the place given and send it again."},
-	{feedmill.ErrTooMany, http.StatusTooManyRequests, "too-many-requests", "Too many requests", "Wait as long as the Retry-After header says."},
-	{feedmill.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "The service cannot do this right now", "Nothing was changed; try again after the time in the Retry-After header."},
-	{feedmill.ErrGone, http.StatusGone, "gone", "This is not there any more", "It was there and was removed; ask for something newer."},
-	{feedmill.ErrDamaged, http.StatusInternalServerError, "file-damaged", "A stored file is damaged", "Ask the operator to restore the file from a backup; the log names it under the request id."},
-	{feedmill.ErrNoRoom, http.StatusInsufficientStorage, "no-room", "The disk is full", "Nothing was changed; send it again when the operator has made room."},
+	{feedmill.ErrUnprocessable, http.StatusUnprocessableEntity, "unprocessable", "The data cannot be modelled", "Fix the data at the reported position and send it again."},
+	{feedmill.ErrTooMany, http.StatusTooManyRequests, "too-many-requests", "Too many requests", "Retry after the time in the Retry-After header."},
+	{feedmill.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "The service is temporarily unavailable", "Nothing was changed. Retry after the time in the Retry-After header."},
+	{feedmill.ErrGone, http.StatusGone, "gone", "The resource no longer exists", "The resource was removed. Request a newer one."},
+	{feedmill.ErrDamaged, http.StatusInternalServerError, "file-damaged", "A stored file is damaged", "Ask the operator to restore the file from a backup. The log names the file under the request ID."},
+	{feedmill.ErrNoRoom, http.StatusInsufficientStorage, "no-room", "The disk is full", "Nothing was changed. Retry after the operator has freed disk space."},
 }
 
 // problem is the body of every error (RFC 9457).
@@ -69,7 +69,7 @@ func problemOf(err error, instance, requestID string) problem {
 	p := problem{Instance: instance}
 	var limit *http.MaxBytesError
 	if errors.As(err, &limit) {
-		err = &feedmill.Error{Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("The body may have at most %d bytes.", limit.Limit)}
+		err = &feedmill.Error{Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("The body must have at most %d bytes.", limit.Limit)}
 	}
 	if feedmill.IsNoRoom(err) && !errors.Is(err, feedmill.ErrNoRoom) {
 		err = fmt.Errorf("%w: %v", feedmill.ErrNoRoom, err) // of this kind alone
@@ -92,8 +92,8 @@ func problemOf(err error, instance, requestID string) problem {
 		}
 		return p
 	}
-	p.Type, p.Title, p.Status = "/problems/internal", "Something went wrong on our side", http.StatusInternalServerError
-	p.Detail = "Try again; if it stays, give the operator the request id."
+	p.Type, p.Title, p.Status = "/problems/internal", "Internal server error", http.StatusInternalServerError
+	p.Detail = "Retry the request. If it fails again, report the request ID to the operator."
 	p.RequestID, p.cause = requestID, err
 	return p
 }
@@ -139,7 +139,7 @@ func cutName(name string) string {
 }
 
 // unrendered stands for a problem that cannot be rendered.
-const unrendered = `{"type":"/problems/internal","title":"Something went wrong on our side","status":500,"detail":"Try again.","instance":"/"}`
+const unrendered = `{"type":"/problems/internal","title":"Internal server error","status":500,"detail":"Retry the request.","instance":"/"}`
 
 // answer renders the problem. It never fails: a path or a parameter can be any
 // bytes, and what is no UTF-8 in them is replaced.

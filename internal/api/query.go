@@ -41,7 +41,7 @@ func (c *call) pageLimit() int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxLimit {
-		c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("This must be a whole number from 1 to %d.", maxLimit)})
+		c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("limit must be an integer between 1 and %d; got %.20q.", maxLimit, text)})
 	}
 	return n
 }
@@ -59,7 +59,7 @@ func (c *call) page(prefix string) (feedmill.Page, error) {
 	return p, c.refusal()
 }
 
-const noCursorOfList = "This is no cursor of this list; take it from the Link header of the page before."
+const noCursorOfList = "cursor is not valid. Use the cursor from the previous page's Link header."
 
 // listAnswer renders the page of a list that is asked for, up to [maxPageBytes], and, where
 // there is more, the link to the next. fetch is asked for the records in steps, and for
@@ -106,7 +106,7 @@ func (c *call) linkAfter(a *answer, last string) {
 func (c *call) boolParameter(name string) bool {
 	text, given := c.query[name]
 	if given && text != "true" && text != "false" {
-		c.fault(feedmill.Fault{Parameter: name, Detail: "This must be true or false."})
+		c.fault(feedmill.Fault{Parameter: name, Detail: name + " must be true or false."})
 	}
 	return text == "true"
 }

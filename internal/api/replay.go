@@ -54,7 +54,7 @@ func (s *Server) replaySubscription(c *call) (answer, error) {
 		r.Until, untilOK = readTime(v)
 	}
 	if sinceOK && untilOK && !r.Since.Before(r.Until) {
-		body.Fault("since", "This must be before until, which is now by default.")
+		body.Fault("since", "since must be before until, which defaults to now.")
 	}
 	if v, ok := body.Get("state"); ok {
 		words := make([]string, len(feedmill.ReplaySelections))
@@ -140,7 +140,7 @@ func (s *Server) cancelReplay(c *call) (answer, error) {
 	}
 	err = s.Store.CancelReplay(c.ctx(), c.who.Workspace, r.Subscription, r.ID, now())
 	if errors.Is(err, feedmill.ErrConflict) {
-		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "replay-ended", Detail: "This replay has ended; there is nothing to cancel."}
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "replay-ended", Detail: "The replay has already ended and cannot be canceled."}
 	}
 	if err != nil {
 		return answer{}, err

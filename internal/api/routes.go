@@ -182,14 +182,14 @@ func (s *Server) unmatched(r *http.Request) (answer, error) {
 		}
 	}
 	if len(allow) == 0 {
-		return answer{}, &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "There is no such path; GET /openapi.json lists them all."}
+		return answer{}, &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "The path does not exist. GET /openapi.json lists all paths."}
 	}
 	if slices.Contains(allow, "GET") {
 		allow = append(allow, "HEAD")
 	}
 	slices.Sort(allow)
 	p := problem{
-		Type: "/problems/method-not-allowed", Title: "This method is not allowed here", Status: http.StatusMethodNotAllowed,
+		Type: "/problems/method-not-allowed", Title: "The method is not allowed", Status: http.StatusMethodNotAllowed,
 		Detail: "Use one of " + strings.Join(allow, ", ") + ".", Instance: instance(r),
 	}
 	a := p.answer()

@@ -120,7 +120,7 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 	switch {
 	case errors.Is(err, errAborted):
 	case errors.Is(err, context.Canceled):
-		err = fmt.Errorf("%w: the client went away: %w", feedmill.ErrUnavailable, err)
+		err = fmt.Errorf("%w: the client disconnected: %w", feedmill.ErrUnavailable, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("%w: %w", errTooSlow, err)
 	}
@@ -145,7 +145,7 @@ func instance(r *http.Request) string {
 // errTooSlow says that the time for the work on a request was over before the
 // work was.
 var errTooSlow = &feedmill.Error{
-	Kind: feedmill.ErrUnavailable, Detail: "The request timed out. Try again after the time in the Retry-After header; with an Idempotency-Key nothing happens twice.",
+	Kind: feedmill.ErrUnavailable, Detail: "The request timed out. Retry after the time in the Retry-After header, with an Idempotency-Key so that nothing happens twice.",
 }
 
 var propagator = propagation.TraceContext{}

@@ -86,7 +86,7 @@ func pickViews(views []feedmill.ServiceView, q, after string, limit int) (page [
 	return page, false
 }
 
-const noCursor = "This is no cursor of this list; take it from the Link header of the page before."
+const noCursor = "cursor is not valid. Use the cursor from the previous page's Link header."
 
 // nameCursor reads the cursor of a list that goes by names.
 func (c *call) nameCursor() string {

@@ -60,7 +60,7 @@ func sessionToken(r *http.Request) string {
 func (s *Server) authenticate(ctx context.Context, r *http.Request) (feedmill.Principal, error) {
 	given := r.Header.Values("Authorization")
 	if len(given) > 1 {
-		return feedmill.Principal{}, &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: "The request has more than one Authorization header; send one."}
+		return feedmill.Principal{}, &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: "The request has more than one Authorization header. Send only one."}
 	}
 	token := sessionToken(r)
 	if len(given) > 0 || token == "" || s.Sessions == nil {
@@ -75,7 +75,7 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request) (feedmill.Pr
 // sameOrigin refuses what a page of another origin sends.
 func sameOrigin(r *http.Request) error {
 	if crossOrigin.Check(r) != nil {
-		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "cross-origin", Detail: "A page of another origin made this request; a session is for the pages of this server alone."}
+		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "cross-origin", Detail: "A page of another origin sent the request. Only pages of this server can use a session."}
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (s *Server) createSession(c *call) (answer, error) {
 		link, _ = f.Text()
 	}
 	if (key == "") == (link == "") {
-		c.faults.Note("/key", "Give an API key, or the link that the first start printed.")
+		c.faults.Note("/key", "Set either key to an API key, or link to the sign-in link that the first start printed.")
 	}
 	if err := c.finish(body); err != nil {
 		return answer{}, err
@@ -179,7 +179,7 @@ func (s *Server) getMe(c *call) (answer, error) {
 }
 
 // errNoSession answers a change of a session by who has none.
-var errNoSession = &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "The request has no session; it was made with a credential of its own."}
+var errNoSession = &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "The request has no session. It was sent with an API key or a token."}
 
 func (s *Server) session(c *call) (token string, err error) {
 	token = sessionToken(c.r)

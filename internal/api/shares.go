@@ -56,13 +56,13 @@ func (s *shares) takeUpload(ctx context.Context) (giveBack func(), err error) {
 	if !ok && s.uploads.Held(share.Holder(ctx)) < uploadsEach {
 		return nil, &feedmill.Error{
 			Kind: feedmill.ErrUnavailable, RetryAfter: 5 * time.Second,
-			Detail: fmt.Sprintf("All %d places for uploads are taken by others. Send this one again after the time in the Retry-After header.", maxUploads),
+			Detail: fmt.Sprintf("Other workspaces use all %d upload slots. Retry after the time in the Retry-After header.", maxUploads),
 		}
 	}
 	if !ok {
 		return nil, &feedmill.Error{
 			Kind: feedmill.ErrTooMany, Type: "too-many-uploads", RetryAfter: 5 * time.Second,
-			Detail: fmt.Sprintf("A workspace may send %d uploads at once. Send this one again after the time in the Retry-After header.", uploadsEach),
+			Detail: fmt.Sprintf("The workspace already sends %d uploads concurrently, the maximum. Retry after the time in the Retry-After header.", uploadsEach),
 		}
 	}
 	return giveBack, nil
@@ -70,12 +70,12 @@ func (s *shares) takeUpload(ctx context.Context) (giveBack func(), err error) {
 
 // takeStream takes a place for a stream of events.
 func (s *shares) takeStream(c *call) (giveBack func(), err error) {
-	return takeLive(c, s.streams, fmt.Sprintf("A workspace may have %d streams of events open on a server, and all have %d.", streamsEach, maxStreams))
+	return takeLive(c, s.streams, fmt.Sprintf("A server allows %d open event streams per workspace and %d in total.", streamsEach, maxStreams))
 }
 
 // takeWatch takes a place for watching a refresh.
 func (s *shares) takeWatch(c *call) (giveBack func(), err error) {
-	return takeLive(c, s.watches, fmt.Sprintf("A workspace may watch %d refreshes on a server, and all %d.", watchesEach, maxWatches))
+	return takeLive(c, s.watches, fmt.Sprintf("A server allows %d watched refreshes per workspace and %d in total.", watchesEach, maxWatches))
 }
 
 // takeLive takes a place for an answer that goes on.
@@ -87,7 +87,7 @@ func takeLive(c *call, of *share.Slots, bounds string) (giveBack func(), err err
 	if !ok {
 		return nil, &feedmill.Error{
 			Kind: feedmill.ErrTooMany, Type: "too-many-streams", RetryAfter: 5 * time.Second,
-			Detail: bounds + " Close one, or try again after the time in the Retry-After header.",
+			Detail: bounds + " Close one, or retry after the time in the Retry-After header.",
 		}
 	}
 	return giveBack, nil
@@ -114,7 +114,7 @@ func (c *call) take(from func() (giveBack func(), err error), what string, most 
 	if errors.Is(err, share.ErrCrowded) {
 		return &feedmill.Error{
 			Kind: feedmill.ErrTooMany, RetryAfter: time.Second,
-			Detail: fmt.Sprintf("%d %s of this workspace wait for their turn already. Send this one again after the time in the Retry-After header.", most, what),
+			Detail: fmt.Sprintf("The workspace already has %d waiting %s, the maximum. Retry after the time in the Retry-After header.", most, what),
 		}
 	}
 	c.giveBack = giveBack

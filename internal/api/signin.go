@@ -18,7 +18,7 @@ type SignIns interface {
 func (s *Server) creationURL(c *call) (answer, error) {
 	service, given := c.query["serviceName"]
 	if !given || service == "" {
-		c.fault(feedmill.Fault{Parameter: "serviceName", Detail: "Say which service is to be connected; GET /query_builder/services lists those that are personal."})
+		c.fault(feedmill.Fault{Parameter: "serviceName", Detail: "serviceName is required: set it to a personal service. GET /query_builder/services lists them."})
 	}
 	if err := c.refusal(); err != nil {
 		return answer{}, err

@@ -132,7 +132,7 @@ func subscriptionAnswer(v subscriptionView) answer {
 func (s *Server) listSubscriptions(c *call) (answer, error) {
 	counts, counting := c.query["counts"]
 	if counting && counts != "trouble" {
-		c.fault(feedmill.Fault{Parameter: "counts", Detail: "This must be trouble."})
+		c.fault(feedmill.Fault{Parameter: "counts", Detail: "counts must be trouble."})
 	}
 	var healths map[feedmill.ID]*client.SubscriptionHealth
 	fetch := func(p feedmill.Page) (found []feedmill.Subscription, err error) {

@@ -120,7 +120,7 @@ func (s *Server) overlapUntil(c *call, sub feedmill.Subscription) (timestamp, er
 	}
 	var secrets feedmill.SigningSecrets
 	if err := json.Unmarshal(plain, &secrets); err != nil {
-		return timestamp{}, fmt.Errorf("the secrets of %s: %w", sub.ID, err)
+		return timestamp{}, fmt.Errorf("reading the secrets of %s: %w", sub.ID, err)
 	}
 	if secrets = secrets.At(now()); secrets.Next == "" {
 		return timestamp{}, nil
@@ -167,6 +167,6 @@ func refuseDisabled(sub feedmill.Subscription) error {
 	}
 	return &feedmill.Error{
 		Kind: feedmill.ErrConflict, Type: "subscription-disabled",
-		Detail: `The subscription is disabled; PATCH it with {"state":"active"} first.`,
+		Detail: `The subscription is disabled. PATCH it with {"state":"active"} first.`,
 	}
 }

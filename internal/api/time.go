@@ -8,7 +8,7 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-const notATime = "This must be a time in RFC 3339 with an offset, such as 2026-11-15T12:00:00Z."
+const notATime = "Must be an RFC 3339 time with an offset, such as 2026-11-15T12:00:00Z."
 
 // timeShape is the form of RFC 3339 up to the seconds; a 0 stands for a digit.
 const timeShape = "0000-00-00T00:00:00"

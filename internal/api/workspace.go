@@ -29,14 +29,14 @@ func (s *Server) createWorkspace(c *call) (answer, error) {
 		return answer{}, err
 	}
 	if !c.who.AllWorkspaces {
-		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" makes workspaces."}
+		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" can create workspaces."}
 	}
 	a := created("/workspaces/"+string(w.ID), viewWorkspace(w))
 	err = s.Store.CreateWorkspace(c.ctx(), w, c.keep(a))
 	if errors.Is(err, feedmill.ErrConflict) {
 		err = &feedmill.Error{
-			Kind: feedmill.ErrConflict, Type: "name-taken", Detail: "There is a workspace of this name; choose another.",
-			Faults: []feedmill.Fault{{Pointer: "/name", Detail: "This name is taken."}},
+			Kind: feedmill.ErrConflict, Type: "name-taken", Detail: "A workspace with this name already exists. Choose another name.",
+			Faults: []feedmill.Fault{{Pointer: "/name", Detail: "The name is already in use."}},
 		}
 	}
 	return a, err

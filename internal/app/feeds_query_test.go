@@ -91,18 +91,18 @@ func TestAggregateLists(t *testing.T) {
 	for aggregate, want := range map[string]string{
 		`[]`:                                   "/fields/1/aggregate This must have 1 to 6 elements; it has 0.",
 		seven:                                  "/fields/1/aggregate This must have 1 to 6 elements; it has 7.",
-		`["min","max"]`:                        "/fields/1/aggregate/0 This must be an object, not a string.",
+		`["min","max"]`:                        "/fields/1/aggregate/0 The element must be an object, not a string.",
 		`[{"as":"low"}]`:                       "/fields/1/aggregate/0/fn This field is required.",
-		`[{"fn":7}]`:                           "/fields/1/aggregate/0/fn This must be a string, not a number.",
+		`[{"fn":7}]`:                           "/fields/1/aggregate/0/fn fn must be a string, not a number.",
 		`[{"fn":"count_distinct"}]`:            "/fields/1/aggregate/0/fn This must be one of sum, avg, min, max, count, countDistinct. Did you mean countDistinct?",
 		`[{"fn":"median"}]`:                    "/fields/1/aggregate/0/fn This must be one of sum, avg, min, max, count, countDistinct.",
-		`[{"fn":"min","as":""}]`:               "/fields/1/aggregate/0/as This must not be empty.",
-		`[{"fn":"min","name":"low"}]`:          "/fields/1/aggregate/0/name There is no such field.",
+		`[{"fn":"min","as":""}]`:               "/fields/1/aggregate/0/as as must not be empty.",
+		`[{"fn":"min","name":"low"}]`:          "/fields/1/aggregate/0/name Unknown field.",
 		`[{"fn":"min","as":"a"},{"fn":"max"}]`: "/fields/1/aggregate/1/as This field is required where a field has several aggregates: it is what this one is called in the answer.",
 		`[{"fn":"min","as":"a"},{"fn":"max","as":"a"}]`:    `/fields/1/aggregate/1/as The field "a" is named twice.`,
 		`[{"fn":"min","as":"shop"},{"fn":"max","as":"a"}]`: `/fields/1/aggregate/0/as The field "shop" is named twice.`,
 		`[{"fn":"min"}],"as":"low"`:                        "/fields/1/as Each aggregate of a list has its own; leave this one out.",
-		`{"fn":"min"}`:                                     "/fields/1/aggregate This must be a string, not an object.",
+		`{"fn":"min"}`:                                     "/fields/1/aggregate aggregate must be a string, not an object.",
 	} {
 		query := `{"fields":[{"field":"shop"},{"field":"total","aggregate":` + aggregate + `}]}`
 		got := s.send(t, request{method: "POST", path: path, body: query})

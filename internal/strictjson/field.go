@@ -27,8 +27,24 @@ func (f Field) Pointer() string { return f.in + "/" + EscapePointer(f.token) }
 // Fault records a fault of the value. It reports whether more faults can be recorded.
 func (f Field) Fault(detail string) bool { return f.note(f.Pointer(), detail) }
 
+// name returns the name of a member for a fault, or "The element" for an element of an array.
+func (f Field) name() string {
+	if _, err := strconv.Atoi(f.token); err == nil || f.token == "" {
+		return "The element"
+	}
+	return f.token
+}
+
+// got returns the number that a fault quotes. Other values can be secrets.
+func got(v *Value) string {
+	if v.Kind != '0' || len(v.Raw) > 20 {
+		return ""
+	}
+	return "; got " + string(v.Raw)
+}
+
 func (f Field) wrongKind(want string) {
-	f.Fault("This must be " + want + ", not " + KindName(f.Kind) + ".")
+	f.Fault(f.name() + " must be " + want + ", not " + KindName(f.Kind) + ".")
 }
 
 // Object reads an object.
@@ -76,7 +92,7 @@ func (f Field) Boolean() (yes, ok bool) {
 func (f Field) Integer(least, most int) (int, bool) {
 	n, err := strconv.Atoi(string(f.Raw))
 	if f.Kind != '0' || err != nil || n < least || n > most {
-		f.Fault(fmt.Sprintf("This must be a whole number from %d to %d.", least, most))
+		f.Fault(fmt.Sprintf("%s must be an integer between %d and %d%s.", f.name(), least, most, got(f.Value)))
 		return 0, false
 	}
 	return n, true
@@ -86,7 +102,7 @@ func (f Field) Integer(least, most int) (int, bool) {
 func (f Field) Choice(words ...string) (string, bool) {
 	text, ok := f.Text()
 	if ok && !slices.Contains(words, text) {
-		f.Fault("This must be one of " + strings.Join(words, ", ") + ".")
+		f.Fault(f.name() + " must be one of " + strings.Join(words, ", ") + ".")
 		return "", false
 	}
 	return text, ok
@@ -109,7 +125,7 @@ func (f Field) Label(most int) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if detail := WrongLabel(s, most); detail != "" {
+	if detail := WrongLabel(f.name(), s, most); detail != "" {
 		f.Fault(detail)
 		return "", false
 	}

@@ -13,23 +13,23 @@ func WrongName(s string, most int) string {
 	case strings.TrimSpace(s) == "":
 		return "The name must not be empty."
 	case utf8.RuneCountInString(s) > most:
-		return fmt.Sprintf("The name may have at most %d characters.", most)
+		return fmt.Sprintf("The name must have at most %d characters; it has %d.", most, utf8.RuneCountInString(s))
 	case strings.ContainsFunc(s, IsControl):
-		return "The name must not hold control characters."
+		return "The name must not contain control characters."
 	}
 	return ""
 }
 
-// WrongLabel describes why s is not a text of 1 to most characters without control
+// WrongLabel describes why s, the value of a field, is not a text of 1 to most characters without control
 // characters. It returns "" if the text is valid.
-func WrongLabel(s string, most int) string {
+func WrongLabel(name, s string, most int) string {
 	switch {
 	case s == "":
-		return "This must not be empty."
+		return name + " must not be empty."
 	case utf8.RuneCountInString(s) > most:
-		return fmt.Sprintf("This may have at most %d characters.", most)
+		return fmt.Sprintf("%s must have at most %d characters; it has %d.", name, most, utf8.RuneCountInString(s))
 	case strings.ContainsFunc(s, IsControl):
-		return "This must not hold control characters."
+		return name + " must not contain control characters."
 	}
 	return ""
 }

@@ -92,7 +92,7 @@ func (o *Object) Texts(name string, most int) iter.Seq2[Field, string] {
 			list.wrongKind("an array of strings")
 			return
 		case len(list.Items) == 0 || len(list.Items) > most:
-			list.Fault(fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(list.Items)))
+			list.Fault(fmt.Sprintf("%s must have 1 to %d elements; it has %d.", name, most, len(list.Items)))
 			return
 		}
 		for _, f := range list.Elements() {
@@ -104,7 +104,7 @@ func (o *Object) Texts(name string, most int) iter.Seq2[Field, string] {
 }
 
 // unknown is the start of the detail of an unknown member.
-const unknown = "There is no such field."
+const unknown = "Unknown field."
 
 // IsUnknown reports whether the detail of a fault is that of an unknown member. Such a
 // fault does not prevent the other members from being read.

@@ -61,16 +61,16 @@ func TestObject(t *testing.T) {
 	word.Object()
 	o.RefuseUnknown()
 	want := []string{
-		"/in~1ner/x: There is no such field. Did you mean y?",
-		"/in~1ner/txet: There is no such field. Did you mean text?",
+		"/in~1ner/x: Unknown field. Did you mean y?",
+		"/in~1ner/txet: Unknown field. Did you mean text?",
 		"/in~1ner/z: This field is required.",
-		"/list/1: This must be a string, not a number.",
-		"/count: This must be a string, not a number.",
-		"/count: This must be a whole number from 4 to 9.",
-		"/word: This must be a whole number from 0 to 9.",
-		"/word: This must be one of green, blue.",
-		"/word: This must be true or false, not a string.",
-		"/word: This must be an object, not a string.",
+		"/list/1: The element must be a string, not a number.",
+		"/count: count must be a string, not a number.",
+		"/count: count must be an integer between 4 and 9; got 3.",
+		"/word: word must be an integer between 0 and 9.",
+		"/word: word must be one of green, blue.",
+		"/word: word must be true or false, not a string.",
+		"/word: word must be an object, not a string.",
 	}
 	if !slices.Equal(n.faults, want) {
 		t.Errorf("faults:\n%s", strings.Join(n.faults, "\n"))

@@ -156,13 +156,13 @@ func (r *reader) value(depth int) (Value, error) {
 	return v, err
 }
 
-var tooDeep = fmt.Sprintf("The JSON nests deeper than %d levels.", MaxDepth)
+var tooDeep = fmt.Sprintf("The JSON is nested more than %d levels deep, the maximum.", MaxDepth)
 
-var tooMany = fmt.Sprintf("The JSON has more than %d values, or an object of more than %d members; send less at once.", MaxValues, maxMembers)
+var tooMany = fmt.Sprintf("The JSON has more than %d values, or an object with more than %d members. Split it into several requests.", MaxValues, maxMembers)
 
 var errTooMany = errors.New("too many values")
 
-const duplicate = "This key stands more than once in its object; name it once."
+const duplicate = "Duplicate key in a JSON object. Use each key only once."
 
 // part reads the next element of an array or, if seen is not nil, the next member of an
 // object.
@@ -205,7 +205,7 @@ func (r *reader) here() string { return r.At + string(r.d.StackPointer()) }
 
 func (r *reader) end() error {
 	if _, err := r.d.ReadToken(); !errors.Is(err, io.EOF) {
-		return &fault{r.At, fmt.Sprintf("Something follows the JSON value after byte %d; send one value only.", r.d.InputOffset())}
+		return &fault{r.At, fmt.Sprintf("Unexpected data after the JSON value, at byte %d. Send a single value.", r.d.InputOffset())}
 	}
 	return nil
 }
@@ -219,10 +219,10 @@ func (r *reader) noteError(err error) {
 	case errors.As(err, &syntax):
 		reason := "check the quotes, commas, brackets and escapes there, and that the text is UTF-8"
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			reason = "it ends too early"
+			reason = "it is incomplete"
 		}
-		r.note(r.At+string(syntax.JSONPointer), fmt.Sprintf("This is no valid JSON at byte %d: %s.", syntax.ByteOffset, reason))
+		r.note(r.At+string(syntax.JSONPointer), fmt.Sprintf("Invalid JSON at byte %d: %s.", syntax.ByteOffset, reason))
 	default:
-		r.note(r.At, "The JSON ends too early.")
+		r.note(r.At, "The JSON is incomplete.")
 	}
 }

@@ -91,9 +91,9 @@ func TestSplit(t *testing.T) {
 		{`[]`, nil, ""},
 		{` [ 1 , {"a":1,"a":2},"x"] `, []string{`1`, `{"a":1,"a":2}`, `"x"`}, ""},
 		{`[1,2,3,4,x`, []string{"1", "2", "3", "4"}, ""}, // it stops at the one too many
-		{`[1,{"a":[x]}]`, nil, "/1/a/0: This is no valid JSON at byte 9: check the quotes, commas, brackets and escapes there, and that the text is UTF-8."},
-		{`[1,`, nil, ": This is no valid JSON at byte 3: it ends too early."},
-		{`[1] 2`, nil, ": Something follows the JSON value after byte 5; send one value only."},
+		{`[1,{"a":[x]}]`, nil, "/1/a/0: Invalid JSON at byte 9: check the quotes, commas, brackets and escapes there, and that the text is UTF-8."},
+		{`[1,`, nil, ": Invalid JSON at byte 3: it is incomplete."},
+		{`[1] 2`, nil, ": Unexpected data after the JSON value, at byte 5. Send a single value."},
 	} {
 		var n noted
 		items, ok := Split([]byte(test.text), 3, n.note)

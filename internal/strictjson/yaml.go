@@ -37,7 +37,7 @@ func ReadYAML(data []byte, note Note) (v Value, ok bool) {
 	}
 	if err == nil {
 		if err = documents.Decode(&second); err == nil {
-			note("", fmt.Sprintf("A second YAML document begins at line %d; send one only.", second.Line))
+			note("", fmt.Sprintf("A second YAML document starts at line %d. Send a single document.", second.Line))
 			return v, false
 		}
 	}
@@ -70,7 +70,7 @@ func invalidYAML(data []byte, err error) string {
 	if line > 0 {
 		where = atLine + fmt.Sprint(line)
 	}
-	return "This is no valid YAML" + where + "; check the indentation, colons, quotes and anchors there."
+	return "Invalid YAML" + where + ": check the indentation, colons, quotes and anchors there."
 }
 
 // yamlReader converts the nodes of a YAML document to values.
@@ -98,15 +98,15 @@ func (r *yamlReader) value(n *yaml.Node, at string, depth int) (v Value, ok bool
 	}
 	switch {
 	case r.aliased == maxAliased+1 && r.inAlias:
-		return r.fault(at, fmt.Sprintf("The aliases of the YAML stand for more than %d values.", maxAliased))
+		return r.fault(at, fmt.Sprintf("The YAML aliases expand to more than %d values. Use fewer aliases.", maxAliased))
 	case r.aliased > maxAliased:
 		return v, false
 	case n.Style&yaml.TaggedStyle != 0 && !slices.Contains(jsonTags, n.ShortTag()):
-		return r.fault(at, "This tag says what JSON cannot; leave it out.")
+		return r.fault(at, "The tag has no equivalent in JSON. Remove it.")
 	case n.Kind == yaml.ScalarNode:
 		v, ok = r.scalar(n, at)
 	case depth == MaxDepth:
-		return r.fault(at, fmt.Sprintf("The YAML nests deeper than %d levels.", MaxDepth))
+		return r.fault(at, fmt.Sprintf("The YAML is nested more than %d levels deep, the maximum.", MaxDepth))
 	case n.Kind == yaml.SequenceNode:
 		v, ok = Value{Kind: '['}, true
 		for i, child := range n.Content {
@@ -126,7 +126,7 @@ func (r *yamlReader) object(n *yaml.Node, at string, depth int) Value {
 	for i := 0; i < len(n.Content); i += 2 {
 		key, ok := r.value(n.Content[i], at, depth+1)
 		if ok && key.Kind != '"' {
-			r.fault(at, fmt.Sprintf("The key at line %d is no text; put it into quotes.", n.Content[i].Line))
+			r.fault(at, fmt.Sprintf("The key at line %d is not a string. Put it in quotes.", n.Content[i].Line))
 		}
 		if !ok || key.Kind != '"' {
 			continue
@@ -156,11 +156,11 @@ func (r *yamlReader) scalar(n *yaml.Node, at string) (Value, bool) {
 	case plain && tag == "!!null" && (word == "null" || word == "~" || word == ""):
 		return Value{Kind: 'n', Raw: []byte("null")}, true
 	case tag == "!!merge":
-		return r.fault(at, "Merge keys are not taken; write the members.")
+		return r.fault(at, "Merge keys (<<) are not supported. Write out the members.")
 	case tag == "!!int", tag == "!!float":
-		return r.fault(at, "Write this number as JSON has it, or in quotes where it is a text.")
+		return r.fault(at, "The number is not valid in JSON. Write it as in JSON, or put it in quotes if it is text.")
 	}
-	return r.fault(at, "This is not what its tag says.")
+	return r.fault(at, "The value does not match its tag.")
 }
 
 // isNumber reports whether a text is a JSON number.

@@ -42,17 +42,17 @@ func TestReadYAMLRefuses(t *testing.T) {
 		faults []string
 	}{
 		{"", []string{": The YAML is empty."}},
-		{"a: 1\n---\nb: 2", []string{": A second YAML document begins at line 2; send one only."}},
-		{"a: 1\nb: c: secret", []string{": This is no valid YAML at line 2; check the indentation, colons, quotes and anchors there."}},
-		{"a: *secret", []string{": This is no valid YAML at line 1; check the indentation, colons, quotes and anchors there."}},
-		{"a: !mine 1\nb: !!binary aGk=\nc: !!set {x}", []string{"/a: This tag says what JSON cannot; leave it out.", "/b: This tag says what JSON cannot; leave it out.", "/c: This tag says what JSON cannot; leave it out."}},
-		{"a: 0x1F\nb: 1_000\nc: .5\nd: +1\ne: .inf\nf: 017", slices.Repeat([]string{": Write this number as JSON has it, or in quotes where it is a text."}, 6)},
-		{"a: !!int x\nb: !!bool 'true'\nc: !!null x", []string{"/a: Write this number as JSON has it, or in quotes where it is a text.", "/b: This is not what its tag says.", "/c: This is not what its tag says."}},
-		{"a: &x {b: 1}\nc:\n  <<: *x", []string{"/c: Merge keys are not taken; write the members."}},
-		{"1: a", []string{": The key at line 1 is no text; put it into quotes."}},
-		{"? [a]\n: b", []string{": The key at line 1 is no text; put it into quotes."}},
-		{nested, []string{strings.Repeat("/0", MaxDepth) + ": The YAML nests deeper than 64 levels."}},
-		{"a: &x [*x]", []string{"/a" + strings.Repeat("/0", MaxDepth-1) + ": The YAML nests deeper than 64 levels."}},
+		{"a: 1\n---\nb: 2", []string{": A second YAML document starts at line 2. Send a single document."}},
+		{"a: 1\nb: c: secret", []string{": Invalid YAML at line 2: check the indentation, colons, quotes and anchors there."}},
+		{"a: *secret", []string{": Invalid YAML at line 1: check the indentation, colons, quotes and anchors there."}},
+		{"a: !mine 1\nb: !!binary aGk=\nc: !!set {x}", []string{"/a: The tag has no equivalent in JSON. Remove it.", "/b: The tag has no equivalent in JSON. Remove it.", "/c: The tag has no equivalent in JSON. Remove it."}},
+		{"a: 0x1F\nb: 1_000\nc: .5\nd: +1\ne: .inf\nf: 017", slices.Repeat([]string{": The number is not valid in JSON. Write it as in JSON, or put it in quotes if it is text."}, 6)},
+		{"a: !!int x\nb: !!bool 'true'\nc: !!null x", []string{"/a: The number is not valid in JSON. Write it as in JSON, or put it in quotes if it is text.", "/b: The value does not match its tag.", "/c: The value does not match its tag."}},
+		{"a: &x {b: 1}\nc:\n  <<: *x", []string{"/c: Merge keys (<<) are not supported. Write out the members."}},
+		{"1: a", []string{": The key at line 1 is not a string. Put it in quotes."}},
+		{"? [a]\n: b", []string{": The key at line 1 is not a string. Put it in quotes."}},
+		{nested, []string{strings.Repeat("/0", MaxDepth) + ": The YAML is nested more than 64 levels deep, the maximum."}},
+		{"a: &x [*x]", []string{"/a" + strings.Repeat("/0", MaxDepth-1) + ": The YAML is nested more than 64 levels deep, the maximum."}},
 	} {
 		var n noted
 		_, ok := ReadYAML([]byte(test.text), n.note)

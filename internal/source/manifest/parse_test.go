@@ -72,12 +72,12 @@ func TestDefinition(t *testing.T) {
 // TestFaults lists everything that is wrong, with its line.
 func TestFaults(t *testing.T) {
 	for _, test := range []struct{ name, old, new, want string }{
-		{"no YAML", shop, "a: [", "1: This is no valid YAML"},
+		{"no YAML", shop, "a: [", "1: Invalid YAML"},
 		{"no object", shop, "- a", "1: A manifest is an object"},
 		{"unknown member", "title: A shop", "titel: A shop", "2: /titel: "},
 		{"name of the service", "service: shop", "service: The Shop", "1: /service: This must be a name of small letters"},
 		{"default of a secret", "key: {secret: true}", "key: {secret: true, default: x}", "6: /config/key/default: A secret has no default"},
-		{"unknown type", "id: {type: integer}", "id: {type: int}", "17: /views/orders/fields/id/type: This must be one of"},
+		{"unknown type", "id: {type: integer}", "id: {type: int}", "17: /views/orders/fields/id/type: type must be one of"},
 		{"path of a field", "path: $.address.city", "path: address.city", "19: /views/orders/fields/ship to/path: This is no JSONPath"},
 		{"key", "key: [id]", "key: [number]", "14: /views/orders/key/0: There is no field of this name"},
 		{"incremental", "field: at}", "field: when}", "15: /views/orders/incremental/field: There is no field"},
