@@ -5,6 +5,7 @@
 #   make test     install what is missing, lint, and run every test
 #   make lint     only the checks that run no test
 #   make fmt      format the code
+#   make openapi-tools  install the tools that check /openapi.json
 #   make vulncheck  look for known vulnerabilities; needs the internet
 #   make bench    say how to run the benchmarks
 #   make bench-guard BASE=<commit>  compare the speed of the working tree with that of a commit
@@ -20,10 +21,11 @@ MODE := -race
 STATICCHECK := bin/tools/staticcheck
 GOFUMPT := bin/tools/gofumpt
 GOVULNCHECK := bin/tools/govulncheck
+OPENAPI_TOOLS := bin/tools/oapi-codegen bin/tools/openapi/installed
 
 CHECKS = go mod verify && GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
 
-.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup
+.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools
 
 run: build
 	bin/feedmill serve
@@ -48,7 +50,7 @@ build:
 # needs minutes without its cache; it stands back whenever a test wants the processor.
 SLOW := ./internal/app ./cmd/feedmill ./internal/app/browser ./internal/store/postgres ./internal/lake/worker ./internal/deliver
 
-test: setup vet $(STATICCHECK)
+test: setup vet $(STATICCHECK) $(OPENAPI_TOOLS)
 	@nice -n 19 sh -c '$(CHECKS)' >bin/staticcheck.log 2>&1 & checks=$$!; code=0; \
 		GORACE=atexit_sleep_ms=10 go test $(MODE) -ldflags=-w -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m $(SLOW) ./... || code=$$?; \
 		wait $$checks || code=$$?; cat bin/staticcheck.log; exit $$code
@@ -99,3 +101,16 @@ $(STATICCHECK) $(GOFUMPT) &: tools/go.mod tools/go.sum
 $(GOVULNCHECK): tools/vulncheck/go.mod tools/vulncheck/go.sum
 	go -C tools/vulncheck build -o ../../bin/tools/ tool
 	@touch $(GOVULNCHECK)
+
+# The tools that check /openapi.json. The tests fail and say so where they are missing, so
+# a registry that cannot be reached does not keep the other tests from running.
+openapi-tools: $(OPENAPI_TOOLS)
+
+bin/tools/oapi-codegen: tools/openapi/go.mod tools/openapi/go.sum
+	go -C tools/openapi build -o ../../bin/tools/ tool && go -C tools/openapi build ./...
+	@touch $@
+
+bin/tools/openapi/installed: tools/openapi/package.json tools/openapi/package-lock.json tools/openapi/.npmrc
+	@mkdir -p bin/tools/openapi && cp $^ bin/tools/openapi/
+	@npm ci --prefix bin/tools/openapi --loglevel=error && touch $@ || \
+		echo 'npm could not install the tools that check /openapi.json; their tests will fail'

@@ -1,5 +1,6 @@
 // Package openapi holds the API's OpenAPI 3.1 document, written by hand: one
-// YAML file for each group of paths and one for what they share.
+// YAML file for each group of paths and one for what they share. The webhooks
+// are built from the catalogue of event types.
 package openapi
 
 import (
@@ -16,9 +17,12 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// document is the whole document, which nobody changes.
+// document is the whole document. It never changes.
 var document = sync.OnceValue(func() map[string]any {
 	doc, err := merge(files)
+	if err == nil {
+		err = addWebhooks(doc)
+	}
 	if err != nil {
 		panic(err) // the files are part of the program
 	}
