@@ -49,7 +49,7 @@ func (m *Mill) receive(ctx context.Context, name string, u feedmill.Upload, stor
 			a.early = m.inferEarly(ctx, a)
 		})
 	}
-	if err = a.fill(body); err == nil {
+	if err = a.fill(ctx, body); err == nil {
 		err = context.Cause(ctx)
 	}
 	a.end(err)
@@ -78,7 +78,7 @@ const (
 )
 
 // fill copies all of the body, reading and writing at the same time.
-func (a *incoming) fill(body io.Reader) error {
+func (a *incoming) fill(ctx context.Context, body io.Reader) error {
 	// Neither channel is ever full, because there are only so many parts.
 	read, free := make(chan []byte, maxParts), make(chan []byte, maxParts)
 	for range maxParts {
@@ -88,8 +88,15 @@ func (a *incoming) fill(body io.Reader) error {
 	var fault error
 	writing.Go(func() {
 		defer close(free)
+		// What is unpacked comes faster than from a client, and then writing it is long work.
+		var long share.Long
 		for part := range read {
-			if _, fault = a.Write(part); fault != nil {
+			if len(part) == partBytes {
+				share.Present(ctx)
+				long.Step()
+			}
+			_, fault = a.Write(part)
+			if long.End(); fault != nil {
 				return
 			}
 			a.signal()

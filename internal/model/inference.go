@@ -89,7 +89,7 @@ func (f *Inference) Block(cells *columnar.Cells) {
 	defer f.givePartial(p)
 	var long share.Long
 	defer long.End()
-	if cells.Columns >= wideRows { // they come one by one where each has a column of its own
+	if takesLong(cells) {
 		long.Step()
 	}
 	p.rows += int64(cells.Rows)
@@ -135,8 +135,14 @@ func replaceErrors(cells *columnar.Cells, columns []*column) {
 // rows are taken, so that they and their texts stay in the fastest memory.
 const tileCells = 8 << 10
 
-// wideRows is from how many columns on a single row is work that takes long.
-const wideRows = 1 << 10
+// wideRows is from how many columns on a single row is work that takes long: rows come one by one
+// where each has a column of its own. longTexts is from how many bytes on a single cell is.
+const wideRows, longTexts = 1 << 10, 256 << 10
+
+// takesLong reports whether even a few rows of a run are work that takes long.
+func takesLong(cells *columnar.Cells) bool {
+	return cells.Columns >= wideRows || len(cells.Data) >= longTexts
+}
 
 // tiles cuts a run into a few rows at a time.
 func tiles(cells *columnar.Cells) iter.Seq[columnar.Cells] {

@@ -185,7 +185,7 @@ func (s *Schema) ColumnOf(source int) int {
 func (s *Schema) convert(cells *columnar.Cells, vectors []columnar.Vector, onMisfit func(row, column int) bool) {
 	var long share.Long
 	defer long.End()
-	if cells.Columns >= wideRows {
+	if takesLong(cells) {
 		long.Step()
 	}
 	if !s.text {

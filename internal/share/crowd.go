@@ -150,6 +150,9 @@ func (p *presence) anybodyBut(holder string) bool {
 // background work should not delay.
 func AnybodyBut(holder string) bool { return present.anybodyBut(holder) }
 
+// Present records that a request of the holder of ctx goes on, such as one whose body arrives.
+func Present(ctx context.Context) { present.see(Holder(ctx)) }
+
 // Working records that the holder of ctx does long work until the function is called
 // that it returns.
 func Working(ctx context.Context) (end func()) { return present.work(Holder(ctx)) }

@@ -21,7 +21,7 @@ type Long struct{ held bool }
 func (l *Long) Step() {
 	l.End()
 	if present.crowded() {
-		l.held = processors.await(turnPatience)
+		l.held = processors.await(TurnPatience)
 	}
 }
 
@@ -33,8 +33,8 @@ func (l *Long) End() {
 	}
 }
 
-// turnPatience is how long work waits for a turn before it continues without one.
-const turnPatience = 50 * time.Millisecond
+// TurnPatience is how long work waits for a turn before it continues without one.
+const TurnPatience = 50 * time.Millisecond
 
 // processors are the processors for long work while several workspaces are present.
 var processors = &turns{free: max(1, runtime.GOMAXPROCS(0)-1)}

@@ -109,7 +109,7 @@ func (r *firstReading) scan(ctx context.Context, fn func(*columnar.Cells) error)
 			return err
 		}
 		scan.block.base = start
-		fine = fine && scan.block.scan(scan.records)
+		fine = fine && scan.scan()
 		if !r.awaitTurn(k) {
 			return nil
 		}

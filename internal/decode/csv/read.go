@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // blockRange is a part of the text that begins and ends where a record does.
@@ -60,7 +61,7 @@ func (c *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 		if err := scan.load(c.text, block.start, block.end); err != nil {
 			return err
 		}
-		if !scan.block.scan(scan.records) || scan.block.rows != block.rows {
+		if !scan.scan() || scan.block.rows != block.rows {
 			return fmt.Errorf("%w, at byte %d", input.ErrChanged, block.start)
 		}
 		if err := scan.block.emit(block.first, c.width(), fn); err != nil {
@@ -69,6 +70,9 @@ func (c *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 	}
 	return nil
 }
+
+// longText is from how many bytes on scanning them is work that takes long.
+const longText = 64 << 10
 
 // scanner is the memory of one goroutine that scans.
 type scanner struct {
@@ -100,6 +104,16 @@ func (s *scanner) load(text *input.Text, start, end int64) error {
 	s.endLine()
 	s.records = s.buffer
 	return nil
+}
+
+// scan finds the records of what was loaded.
+func (s *scanner) scan() bool {
+	var long share.Long
+	defer long.End()
+	if len(s.records) >= longText {
+		long.Step()
+	}
+	return s.block.scan(s.records)
 }
 
 func (s *scanner) endLine() {

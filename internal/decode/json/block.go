@@ -101,6 +101,7 @@ func (r *recordReader) beginBlock() {
 // readBlock reads all records of the block.
 func (r *recordReader) readBlock() error {
 	r.use(&r.block)
+	defer r.long.End()
 	ok := true
 	switch {
 	case r.block.span.count > 0:
@@ -126,7 +127,10 @@ func (r *recordReader) readBlock() error {
 
 // use makes the data of a block what is read.
 func (r *recordReader) use(b *block) {
-	r.data, r.size, r.base = b.data, b.size, b.base
+	r.data, r.size, r.base, r.turnAt = b.data, b.size, b.base, 0
+	if b.size < longText {
+		r.turnAt = b.size
+	}
 }
 
 func (r *recordReader) readRecords(b *block) bool {
@@ -161,6 +165,7 @@ func (r *recordReader) ended(end int, at textRange) bool {
 
 // accepts reports whether the last step of the path selects the record.
 func (r *recordReader) accepts(at textRange) (accepted, ok bool) {
+	r.long.End() // the path takes its own turns
 	r.tree.Reset()
 	if !r.ended(r.lexer.tree(&r.tree, at.start, 0), at) {
 		return false, false

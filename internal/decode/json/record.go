@@ -6,6 +6,7 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // recordReader makes cells of records, as one goroutine of a pass over the data.
@@ -31,8 +32,11 @@ type recordReader struct {
 	explosion *input.Explosion
 	notes     notes
 	tree      jsonpath.Tree
-	work      *jsonpath.Work
-	block     block
+	// long has others take turns before a record at turnAt or behind.
+	long   share.Long
+	turnAt int
+	work   *jsonpath.Work
+	block  block
 	// selected has the records that a path selected in the lines of the block.
 	selected block
 	// turn orders the blocks of the first reading; it is nil in later ones.
@@ -47,8 +51,15 @@ type recordReader struct {
 	failure error
 }
 
+// longText is how many bytes of records are read before others have a turn.
+const longText = 64 << 10
+
 // record reads the record at i and returns where it ends.
 func (r *recordReader) record(i int) int {
+	if i >= r.turnAt {
+		r.turnAt = i + longText
+		r.long.Step()
+	}
 	if !r.beginRow() {
 		return -1
 	}

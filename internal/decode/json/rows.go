@@ -101,6 +101,7 @@ func (r *recordReader) widenRow() bool {
 
 // flush hands the rows on that are there.
 func (r *recordReader) flush() bool {
+	r.long.End()
 	if !r.knowFirst() {
 		return false
 	}
@@ -136,6 +137,7 @@ func (r *recordReader) knowFirst() bool {
 	if r.firstKnown {
 		return true
 	}
+	r.long.End()
 	if !r.turn.Wait(r.block.index) {
 		r.failure = input.ErrSuperseded
 		return false
