@@ -15,6 +15,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
+	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/source/database/databasetest/duckdbtest"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
@@ -22,14 +23,11 @@ import (
 // databaseAttacks are files of databases and a server whose views make gigabytes of nothing, and
 // errors of megabytes.
 var databaseAttacks = []attack{
-	{"files of databases", func(ctx context.Context, a *attacker) {
-		if a.first("files of databases") {
-			a.writeDatabases()
-		}
+	{name: "files of databases", prepare: (*attacker).writeDatabases, run: func(ctx context.Context, a *attacker) {
 		const v = `{"field":"v"}`
 		var all sync.WaitGroup
 		all.Go(func() {
-			status, answer, err := request(ctx, a.key, http.MethodGet, a.url+"/query_builder/services/small/views/bomb/fields?refresh=true", nil, http.NoBody)
+			status, answer, err := request(ctx, a.Key, http.MethodGet, a.URL+"/query_builder/services/small/views/bomb/fields?refresh=true", nil, http.NoBody)
 			if err != nil || status != http.StatusUnprocessableEntity || !strings.Contains(answer, "64 MiB") {
 				a.t.Errorf("the fields: %d %.300s, %v", status, answer, err)
 			}
@@ -45,32 +43,31 @@ var databaseAttacks = []attack{
 			}
 		})
 		all.Wait()
-		for _, pid := range a.process.workers() {
+		for _, pid := range workers(a.PID) {
 			if peak := peakOf(a.t, pid); peak > 256<<20 && !raced() {
 				a.t.Errorf("a worker held %d MiB", peak>>20)
 			}
 		}
 	}},
-	{"rows and errors of a database of megabytes", func(ctx context.Context, a *attacker) {
-		if a.first("a database of megabytes") {
-			a.connectPostgres("megabytes", fmt.Sprintf("CREATE VIEW large AS SELECT i AS id, repeat(md5(i::text), %d) AS v FROM generate_series(1, %d) i", longOr(10_000, 250_000), longOr(3, 100)),
-				fmt.Sprintf("CREATE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '%%', repeat('x', %d); END $$", longOr(1_500_000, 15_000_000)),
-				fmt.Sprintf("CREATE VIEW wide AS SELECT i AS id, repeat(md5(i::text), %d) AS v FROM generate_series(1, 3) i", longOr(10_000, 500_000)),
-				"CREATE VIEW failing AS SELECT fail() AS v")
-			for i := range longOr(2, 12) {
-				must(a.t, http.StatusCreated, a.key, a.url+"/data_feeds?type=queryBuilder", fmt.Sprintf(`{"name":"fails %d","serviceName":"megabytes","viewName":"failing","query":{"fields":[{"field":"v"}]}}`, i))
-			}
+	{name: "rows and errors of a database of megabytes", accepted: true, prepare: func(a *attacker) {
+		a.connectPostgres("megabytes", fmt.Sprintf("CREATE VIEW large AS SELECT i AS id, repeat(md5(i::text), %d) AS v FROM generate_series(1, %d) i", longOr(10_000, 250_000), longOr(3, 100)),
+			fmt.Sprintf("CREATE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '%%', repeat('x', %d); END $$", longOr(1_500_000, 15_000_000)),
+			fmt.Sprintf("CREATE VIEW wide AS SELECT i AS id, repeat(md5(i::text), %d) AS v FROM generate_series(1, 3) i", longOr(10_000, 500_000)),
+			"CREATE VIEW failing AS SELECT fail() AS v")
+		for i := range longOr(2, 12) {
+			must(a.t, http.StatusCreated, a.Key, a.URL+"/data_feeds?type=queryBuilder", fmt.Sprintf(`{"name":"fails %d","serviceName":"megabytes","viewName":"failing","query":{"fields":[{"field":"v"}]}}`, i))
 		}
+	}, run: func(ctx context.Context, a *attacker) {
 		a.preview(ctx, "megabytes", "large", `{"field":"id"},{"field":"v"}`, http.StatusUnprocessableEntity, http.StatusOK)
 		a.preview(ctx, "megabytes", "failing", `{"field":"v"}`, http.StatusUnprocessableEntity)
 		var feeds []string
 		for i := range longOr(2, 6) {
 			view := []string{"large", "wide"}[i%2]
-			feeds = append(feeds, must(a.t, http.StatusCreated, a.key, a.url+"/data_feeds?type=queryBuilder", fmt.Sprintf(`{"name":"large %d","serviceName":"megabytes","viewName":%q,"query":{"fields":[{"field":"id"},{"field":"v"}]}}`, i, view))["id"].(string))
+			feeds = append(feeds, must(a.t, http.StatusCreated, a.Key, a.URL+"/data_feeds?type=queryBuilder", fmt.Sprintf(`{"name":"large %d","serviceName":"megabytes","viewName":%q,"query":{"fields":[{"field":"id"},{"field":"v"}]}}`, i, view))["id"].(string))
 		}
 		for _, feed := range feeds {
 			eventually(a.t, "the rows are fetched", func() bool {
-				f, err := a.process.client(a.key).DataFeed(ctx, feed)
+				f, err := client.New(a.URL, a.Key).DataFeed(ctx, feed)
 				if err == nil && f.LastError != nil {
 					a.t.Errorf("the feed: %+v", f.LastError)
 					return true
@@ -101,7 +98,7 @@ func (a *attacker) writeDatabases() {
 	duckdbtest.Write(a.t, path("duck"), "CREATE VIEW bomb AS SELECT repeat('x', 1000000) AS v FROM range(3000)", "CREATE VIEW documents AS SELECT ('[\"' || repeat('x', 8000000) || '\"]')::JSON AS v FROM range(300)",
 		"CREATE TABLE plain AS SELECT 1 AS v")()
 	for name, connector := range map[string]string{"small": "sqlite", "large": "sqlite", "duck": "duckdb"} {
-		must(a.t, http.StatusCreated, a.key, a.url+"/connections", fmt.Sprintf(`{"serviceName":%q,"connector":%q,"config":{"path":%q}}`, name, connector, path(name)))
+		must(a.t, http.StatusCreated, a.Key, a.URL+"/connections", fmt.Sprintf(`{"serviceName":%q,"connector":%q,"config":{"path":%q}}`, name, connector, path(name)))
 	}
 }
 
@@ -123,7 +120,7 @@ func (a *attacker) connectPostgres(service string, statements ...string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	must(a.t, http.StatusCreated, a.key, a.url+"/connections", string(text))
+	must(a.t, http.StatusCreated, a.Key, a.URL+"/connections", string(text))
 }
 
 // peakOf is the largest resident size of a process, zero where it has ended.

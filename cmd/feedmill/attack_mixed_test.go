@@ -52,7 +52,7 @@ func (p *process) holding(t *testing.T) holding {
 		temporary: p.temporary(t),
 		working:   make(map[int]time.Duration),
 	}
-	for _, pid := range p.workers() {
+	for _, pid := range workers(p.cmd.Process.Pid) {
 		if used, err := processorTime(pid); err == nil { // else it has ended meanwhile
 			h.working[pid] = used
 		}
@@ -81,9 +81,9 @@ func (p *process) temporary(t *testing.T) (files int) {
 	return files
 }
 
-// workers are the processes that the server has started and that still run.
-func (p *process) workers() (pids []int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.cmd.Process.Pid))
+// workers are the processes that a server has started and that still run.
+func workers(server int) (pids []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", server))
 	for _, list := range lists {
 		text, _ := os.ReadFile(list) // a thread that has ended has none
 		for pid := range strings.FieldsSeq(string(text)) {
@@ -97,7 +97,7 @@ func (p *process) workers() (pids []int) {
 
 // resident is how much memory the server and its workers hold, files apart.
 func (p *process) resident() (bytes int64) {
-	for _, pid := range append(p.workers(), p.cmd.Process.Pid) {
+	for _, pid := range append(workers(p.cmd.Process.Pid), p.cmd.Process.Pid) {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		_, rest, _ := strings.Cut(string(status), "RssAnon:")
 		kilobytes, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -107,23 +107,24 @@ func (p *process) resident() (bytes int64) {
 	return bytes
 }
 
-// awaitRest waits until nothing is left of what attackers had the server do, for restWithin at most:
-// no more goroutines, files and memory than before but for some that are kept for the next
+// awaitRest waits until nothing is left of what attackers had the server do who have left at some time: no more goroutines, files and memory than before but for some that are kept for the next
 // request, such as connections to the store, and no worker that works. Bodies that
-// are held for a handle are counted, and are no more than all workspaces may have.
-func (p *process) awaitRest(t *testing.T, before holding) {
+// are held for a handle are counted, and are no more than all workspaces may have. It must be so
+// soon; the short form runs beside other tests and has ten times as long. It returns how long it took.
+func (p *process) awaitRest(t *testing.T, before holding, from time.Time) time.Duration {
 	t.Helper()
+	within := longOr[time.Duration](10, 1) * leftWithin
 	// The server has a socket, a pipe and a handle of each worker that waits for the next query: three of
 	// feeds, one that is kept ready, and two of files of databases.
 	const kept, most, heldAtMost, ofWorker, heap = 12, 6, 80, 3, 64 << 20
 	http.DefaultClient.CloseIdleConnections()
-	began, last := time.Now(), p.holding(t)
+	last := p.holding(t)
 	left, rests := last, false
-	for !rests && time.Since(began) < restWithin {
+	for !rests && time.Since(from) < within {
 		if last.collections == left.collections {
 			p.litter(t)
 		}
-		time.Sleep(pause(began))
+		time.Sleep(pause(from))
 		http.DefaultClient.CloseIdleConnections()
 		now := p.holding(t)
 		rests = now.goroutines <= before.goroutines+kept && now.files <= before.files+kept+ofWorker*len(now.working) && now.temporary <= before.temporary+now.held+len(now.working) &&
@@ -133,10 +134,12 @@ func (p *process) awaitRest(t *testing.T, before holding) {
 		}
 		last = now
 	}
-	t.Logf("after %v: %v, before %v", time.Since(began).Round(time.Millisecond), last, before)
-	if !rests {
-		t.Errorf("something is left of the attack after %v", restWithin)
+	took := time.Since(from)
+	t.Logf("after %v: %v, before %v", took.Round(time.Millisecond), last, before)
+	if !rests || took > within {
+		t.Errorf("something is left of the attack after %v", within)
 	}
+	return took
 }
 
 // litter has the server allocate some memory for a moment, so that it collects its garbage.
@@ -156,7 +159,7 @@ func (p *process) litter(t *testing.T) {
 
 // hostile is one of several workspaces that attack at the same time.
 type hostile struct {
-	url, key, feed string
+	URL, Key, Feed string
 	source         string // of a table of nothing
 }
 
@@ -164,7 +167,7 @@ type hostile struct {
 func (h *hostile) mix() []*http.Request {
 	document := `{"big":"` + strings.Repeat("x", 1<<20) + `","items":[` + strings.Repeat("1,", 20_000) + `1]}`
 	ragged := strings.Repeat("a,", 5000) + "b\n" + strings.Repeat("1\n", 8_000)
-	feed := "/data_feeds/" + h.feed
+	feed := "/data_feeds/" + h.Feed
 	pattern := `{"field":"text","filters":[{"op":"matches","values":["(x+x+)+y(x|y){1,200}"]}]}`
 	var all []*http.Request
 	for _, one := range []struct{ method, path, contentType, body string }{
@@ -181,11 +184,11 @@ func (h *hostile) mix() []*http.Request {
 		{http.MethodPost, "/data_feeds/preview?type=dataUpload", "application/xml", "<r>" + strings.Repeat("<a><b/></a>", 10_000) + "</r>"},
 		{http.MethodGet, feed + "/data?format=xlsx", "", ""},
 	} {
-		req, err := http.NewRequest(one.method, h.url+one.path, strings.NewReader(one.body))
+		req, err := http.NewRequest(one.method, h.URL+one.path, strings.NewReader(one.body))
 		if err != nil {
 			panic(err)
 		}
-		req.Header.Set("Authorization", "Bearer "+h.key)
+		req.Header.Set("Authorization", "Bearer "+h.Key)
 		if one.contentType != "" {
 			req.Header.Set("Content-Type", one.contentType)
 		}
@@ -227,66 +230,36 @@ func longTexts(rows int) string {
 	return strings.Repeat(`{"text":"`+strings.Repeat("x", 20_000)+`"}`+"\n", rows)
 }
 
-// mixedAttack has eight workspaces attack at once, for ten minutes or, in the short form, one round
-// each, beside one that goes about its business. Memory does not grow, and nothing
-// is left when they have gone.
-func mixedAttack(t *testing.T, p *process, n *neighbour, group memoryGroup) {
+// others makes workspaces that attack too, each with a feed of long texts.
+func others(count int) func(a *attacker) {
+	return func(a *attacker) {
+		for len(a.Others) < count {
+			h := &hostile{URL: a.URL, Key: newOrdinaryKey(a.t, a.URL)}
+			h.Feed = (&attacker{t: a.t, URL: a.URL, Key: h.Key}).upload(a.t.Context(), "application/x-ndjson", strings.NewReader(longTexts(40)))
+			a.Others = append(a.Others, h)
+		}
+	}
+}
+
+// mixed has eight workspaces attack at the same time.
+var mixed = attack{name: "all sorts of things from eight workspaces", lasts: 10 * time.Minute, prepare: others(8), run: func(ctx context.Context, a *attacker) {
 	page := sparse(3000)
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		io.WriteString(w, page)
 	}))
 	defer source.Close()
-	var all []*hostile
-	for i := range 8 {
-		workspace := must(t, http.StatusCreated, sharedFirstKey, p.url+"/workspaces", fmt.Sprintf(`{"name":"hostile %d"}`, i))
-		key := must(t, http.StatusCreated, sharedFirstKey, p.url+"/keys", fmt.Sprintf(`{"name":"k","scopes":["api:read","api:write"],"workspaceId":%q}`, workspace["id"]))
-		h := &hostile{url: p.url, key: key["key"].(string), source: source.URL}
-		status, answer, err := request(t.Context(), h.key, http.MethodPost, p.url+"/data_feeds?type=dataUpload", map[string]string{"Content-Type": "application/x-ndjson"}, strings.NewReader(longTexts(40)))
-		if err != nil || status != http.StatusCreated {
-			t.Fatalf("%d %s, %v", status, answer, err)
-		}
-		_, after, _ := strings.Cut(answer, `"id":"`)
-		h.feed, _, _ = strings.Cut(after, `"`)
-		all = append(all, h)
-	}
-	http.DefaultClient.CloseIdleConnections()
-	before := p.holding(t)
-	end := time.Now().Add(longOr(0, 10*time.Minute))
-	var halves [2]int64
-	n.beside(t, func(ctx context.Context) {
-		var attackers sync.WaitGroup
-		for _, h := range all {
-			attackers.Go(func() {
-				for round := 0; ; round++ {
-					if err := h.attack(ctx, round); err != nil {
-						t.Error(err)
-						return
-					}
-					if !time.Now().Before(end) {
-						return
-					}
+	var all sync.WaitGroup
+	for _, h := range a.Others {
+		h.source = source.URL
+		all.Go(func() {
+			for round := 0; round == 0 || a.stopped.Err() == nil; round++ {
+				if err := h.attack(ctx, round); err != nil {
+					a.t.Error(err)
+					return
 				}
-			})
-		}
-		middle := time.Now().Add(time.Until(end) / 2)
-		for time.Now().Before(end) {
-			half := 0
-			if time.Now().After(middle) {
-				half = 1
 			}
-			halves[half] = max(halves[half], p.resident())
-			time.Sleep(100 * time.Millisecond)
-		}
-		attackers.Wait()
-	})
-	source.Close() // connections to it are kept for a while, unless it ends them
-	p.awaitRest(t, before)
-	t.Logf("%d rounds of the neighbour; at most %d MiB in the first half and %d MiB in the second", n.rounds.Load(), halves[0]>>20, halves[1]>>20)
-	if halves[1] > halves[0]+halves[0]/4 {
-		t.Errorf("memory grows from %d MiB to %d MiB", halves[0]>>20, halves[1]>>20)
+		})
 	}
-	if group != "" && group.killed(t) > 0 {
-		t.Error("a process was killed for want of memory")
-	}
-}
+	all.Wait()
+}}

@@ -23,6 +23,7 @@ type neighbour struct {
 	published    atomic.Int64
 	delivered    sync.Map // ids of deliveries
 	took         []time.Duration
+	requests     atomic.Int64 // as many as took has
 }
 
 // newNeighbour makes a workspace with a feed of each kind and a subscription.
@@ -77,6 +78,7 @@ func (n *neighbour) day(ctx context.Context) error {
 		began := time.Now()
 		status, answer, err := request(ctx, n.key, step.method, n.url+step.path, nil, strings.NewReader(step.body))
 		n.took = append(n.took, time.Since(began))
+		n.requests.Add(1)
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", step.method, step.path, err)
 		}
@@ -88,12 +90,13 @@ func (n *neighbour) day(ctx context.Context) error {
 	return nil
 }
 
-// slowest is what 99 of 100 requests took at most since it was last called.
-func (n *neighbour) slowest() time.Duration {
+// slowest is what 99 of 100 requests took at most since it was last called, and how many there were.
+func (n *neighbour) slowest() (took time.Duration, requests int) {
 	slices.Sort(n.took)
-	last := n.took[(len(n.took)-1)*99/100]
+	took, requests = n.took[(len(n.took)-1)*99/100], len(n.took)
 	n.took = nil
-	return last
+	n.requests.Store(0)
+	return took, requests
 }
 
 // awaitDelivered waits until everything that was published has arrived, and
@@ -134,15 +137,15 @@ func request(ctx context.Context, key, method, url string, header map[string]str
 // alone has the neighbour go about its business without an attack for a while.
 func (n *neighbour) alone(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), longOr(0, 4*time.Second))
-	defer cancel()
-	if err := n.live(ctx); err != nil {
-		t.Fatalf("the neighbour: %v", err)
+	stop := n.start(t)
+	for began := time.Now(); time.Since(began) < longOr(0, 4*time.Second) || n.requests.Load() < enoughRequests; {
+		time.Sleep(time.Millisecond)
 	}
+	stop()
 }
 
-// beside runs an attack while the neighbour goes about its business.
-func (n *neighbour) beside(t *testing.T, attack func(ctx context.Context)) {
+// start has the neighbour go about its business until the function is called that it returns.
+func (n *neighbour) start(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var living sync.WaitGroup
@@ -151,8 +154,8 @@ func (n *neighbour) beside(t *testing.T, attack func(ctx context.Context)) {
 			t.Errorf("the neighbour: %v", err)
 		}
 	})
-	attack(ctx)
-	cancel()
-	living.Wait()
-	n.awaitDelivered(t)
+	return func() {
+		cancel()
+		living.Wait()
+	}
 }

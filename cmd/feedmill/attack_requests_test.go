@@ -16,7 +16,7 @@ import (
 
 // requestAttacks are requests of one ordinary key that try to exhaust the server.
 var requestAttacks = []attack{
-	{"a path that looks at one text for every element", func(ctx context.Context, a *attacker) {
+	{name: "a path that looks at one text for every element", run: func(ctx context.Context, a *attacker) {
 		document := `{"big":"` + strings.Repeat("x", 1<<20) + `","items":[` + strings.Repeat("1,", 100_000) + `1]}`
 		once := compressed(a.t, document)
 		header := map[string]string{"Content-Encoding": "gzip"}
@@ -27,7 +27,7 @@ var requestAttacks = []attack{
 		header["Content-Encoding"] = "gzip, gzip"
 		a.several(ctx, 2, http.MethodPost, "/data_feeds?type=dataUpload", header, compressed(a.t, once), http.StatusUnsupportedMediaType)
 	}},
-	{"small files that are huge tables of nothing", func(ctx context.Context, a *attacker) {
+	{name: "small files that are huge tables of nothing", run: func(ctx context.Context, a *attacker) {
 		lines := map[string]string{"Content-Type": "application/x-ndjson"}
 		a.several(ctx, longOr(1, 8), http.MethodPost, "/data_feeds?type=dataUpload", lines, sparse(longOr(2000, 7000))+strings.Repeat("{\"c0\":1}\n", 40_000), http.StatusUnprocessableEntity)
 		ragged := strings.Repeat("a,", 9000) + "b\n" + strings.Repeat("1\n", 30_000)
@@ -35,7 +35,7 @@ var requestAttacks = []attack{
 		// As large as it may be.
 		a.several(ctx, 2, http.MethodPost, "/data_feeds/preview?type=dataUpload", lines, sparse(300), http.StatusOK)
 	}},
-	{"previews of such tables from an API", func(ctx context.Context, a *attacker) {
+	{name: "previews of such tables from an API", run: func(ctx context.Context, a *attacker) {
 		page := sparse(longOr(2000, 7000)) + strings.Repeat("{\"c0\":1}\n", 40_000)
 		source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/x-ndjson")
@@ -44,30 +44,30 @@ var requestAttacks = []attack{
 		defer source.Close()
 		a.several(ctx, longOr(1, 6), http.MethodPost, "/data_feeds/preview?type=rest", nil, fmt.Sprintf(`{"request":{"url":%q}}`, source.URL), http.StatusUnprocessableEntity)
 	}},
-	{"queries with costly patterns", func(ctx context.Context, a *attacker) {
-		path := "/data_feeds/" + a.feed + "/query"
+	{name: "queries with costly patterns", run: func(ctx context.Context, a *attacker) {
+		path := "/data_feeds/" + a.Feed + "/query"
 		a.several(ctx, longOr(4, 16), http.MethodPost, path, nil, `{"fields":[{"field":"text","filters":[{"op":"matches","values":["(x+x+)+y(x|y){1,200}"]}]}]}`, http.StatusOK, http.StatusUnprocessableEntity)
 		a.several(ctx, 2, http.MethodPost, path, nil, `{"fields":[{"field":"text","filters":[{"op":"matches","values":["(abcdefghijklmnopq){900}"]}]}]}`, http.StatusBadRequest)
 	}},
-	{"bodies of nothing but brackets, and of unknown names", func(ctx context.Context, a *attacker) {
+	{name: "bodies of nothing but brackets, and of unknown names", run: func(ctx context.Context, a *attacker) {
 		a.several(ctx, 32, http.MethodPost, "/events/subscriptions", nil, "["+strings.Repeat("[],", 1<<20/3-10)+"[]]", http.StatusBadRequest)
 		var names []string
 		for i := range 200 {
 			names = append(names, fmt.Sprintf(`{"field":"%s%d"}`, strings.Repeat("unknown", 20), i))
 		}
-		a.several(ctx, 8, http.MethodPost, "/data_feeds/"+a.feed+"/query", nil, `{"fields":[`+strings.Join(names, ",")+`]}`, http.StatusBadRequest)
+		a.several(ctx, 8, http.MethodPost, "/data_feeds/"+a.Feed+"/query", nil, `{"fields":[`+strings.Join(names, ",")+`]}`, http.StatusBadRequest)
 	}},
-	{"readers that take nothing", func(ctx context.Context, a *attacker) {
+	{name: "readers that take nothing", run: func(ctx context.Context, a *attacker) {
 		var conns []net.Conn
 		for range 20 {
-			conns = append(conns, a.dial(fmt.Sprintf("GET /data_feeds/%s/data?format=ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", a.feed, a.key)))
+			conns = append(conns, a.dial(fmt.Sprintf("GET /data_feeds/%s/data?format=ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", a.Feed, a.Key)))
 		}
-		a.several(ctx, 1, http.MethodGet, "/data_feeds/"+a.feed+"/data?limit=1", nil, "", http.StatusOK)
+		a.several(ctx, 1, http.MethodGet, "/data_feeds/"+a.Feed+"/data?limit=1", nil, "", http.StatusOK)
 		for _, conn := range conns {
 			conn.Close()
 		}
 	}},
-	{"strangers that send slowly", func(ctx context.Context, a *attacker) {
+	{name: "strangers that send slowly", run: func(ctx context.Context, a *attacker) {
 		for range 50 {
 			conn := a.dial("POST /data_feeds?type=dataUpload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer nobody\r\nContent-Length: 1000000\r\n\r\n[")
 			answer, err := io.ReadAll(conn) // the server ends the connection
@@ -77,7 +77,7 @@ var requestAttacks = []attack{
 			conn.Close()
 		}
 	}},
-	{"strangers that send large forms", func(_ context.Context, a *attacker) {
+	{name: "strangers that send large forms", run: func(_ context.Context, a *attacker) {
 		chunk := "100000\r\n" + strings.Repeat("k=v&", 1<<18) + "\r\n"
 		var all sync.WaitGroup
 		for _, head := range []string{
@@ -102,16 +102,16 @@ var requestAttacks = []attack{
 		}
 		all.Wait()
 	}},
-	{"clients that disconnect early", func(ctx context.Context, a *attacker) {
+	{name: "clients that disconnect early", run: func(ctx context.Context, a *attacker) {
 		ctx, cancel := context.WithCancel(ctx)
 		var gone sync.WaitGroup
 		for range 4 {
 			gone.Go(func() {
 				body := `{"big":"` + strings.Repeat("x", 1<<20) + `","items":[` + strings.Repeat("1,", 100_000) + `1]}`
-				_, _, _ = request(ctx, a.key, http.MethodPost, a.url+"/data_feeds/preview?type=dataUpload&path="+escaped("$.items[?search($.big,'(x|y)+z')]"), nil, strings.NewReader(body))
+				_, _, _ = request(ctx, a.Key, http.MethodPost, a.URL+"/data_feeds/preview?type=dataUpload&path="+escaped("$.items[?search($.big,'(x|y)+z')]"), nil, strings.NewReader(body))
 			})
 			gone.Go(func() {
-				_, _, _ = request(ctx, a.key, http.MethodPost, a.url+"/data_feeds/"+a.feed+"/query", nil, strings.NewReader(`{"fields":[{"field":"text","filters":[{"op":"matches","values":["(x+x+)+y"]}]}]}`))
+				_, _, _ = request(ctx, a.Key, http.MethodPost, a.URL+"/data_feeds/"+a.Feed+"/query", nil, strings.NewReader(`{"fields":[{"field":"text","filters":[{"op":"matches","values":["(x+x+)+y"]}]}]}`))
 			})
 		}
 		a.several(context.WithoutCancel(ctx), 1, http.MethodGet, "/data_feeds", nil, "", http.StatusOK)
@@ -150,7 +150,7 @@ func escaped(path string) string {
 // dial connects and sends something by hand.
 func (a *attacker) dial(text string) net.Conn {
 	a.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
 	if err != nil {
 		a.t.Fatal(err)
 	}

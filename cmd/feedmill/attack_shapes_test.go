@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,75 +15,37 @@ import (
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
-// TestShapes has three workspaces send and read tables of random shapes, beside one that
-// goes about its business, on a server that has 512 MB for itself and its workers.
+// TestShapes sends and reads tables of random shapes for longer than [TestAttacks].
 func TestShapes(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { attackWithShapes(t) })
-	t.Run("postgres", func(t *testing.T) {
-		if longOr(true, false) {
-			t.Skip("the store has no part in it; the long form tries both")
-		}
-		attackWithShapes(t, onPostgres(pgtest.New(t))...)
-	})
+	if longOr(true, false) {
+		t.Skip("TestAttacks has it in its short form")
+	}
+	longer := shapes
+	longer.lasts = 4 * time.Minute
+	t.Run("sqlite", func(t *testing.T) { runAttacks(t, []attack{longer}) })
+	t.Run("postgres", func(t *testing.T) { runAttacks(t, []attack{longer}, onPostgres(pgtest.New(t))...) })
 }
 
-func attackWithShapes(t *testing.T, env ...string) {
-	group := newMemoryGroup(t)
-	p := serveLimited(t, group, slices.Concat(onLoopback, env)...)
-	n := newNeighbour(t, p)
-	quiet, cancel := context.WithTimeout(t.Context(), longOr(100*time.Millisecond, 10*time.Second))
-	if err := n.live(quiet); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	alone := n.slowest()
-	var keys []string
-	for i := range 3 {
-		workspace := must(t, http.StatusCreated, sharedFirstKey, p.url+"/workspaces", fmt.Sprintf(`{"name":"shapes %d"}`, i))
-		keys = append(keys, must(t, http.StatusCreated, sharedFirstKey, p.url+"/keys", fmt.Sprintf(`{"name":"k","scopes":["api:read","api:write"],"workspaceId":%q}`, workspace["id"]))["key"].(string))
-	}
-	http.DefaultClient.CloseIdleConnections()
-	before := p.holding(t)
-	var most atomic.Int64
-	n.beside(t, func(ctx context.Context) {
-		attackWith(ctx, t, p.url, keys, longOr(300*time.Millisecond, 4*time.Minute), func() { most.Store(max(most.Load(), p.resident())) })
-	})
-	p.awaitRest(t, before)
-	t.Logf("at most %d MiB; 99 of 100 requests of the neighbour took %v alone and %v beside it", most.Load()>>20, alone, n.slowest())
-	if group != "" && group.killed(t) > 0 {
-		t.Error("a process was killed for want of memory")
-	}
-	p.mustStop(t)
-}
-
-// attackWith has workspaces send and read tables of random shapes for a while, and calls during
-// every now and then.
-func attackWith(ctx context.Context, t *testing.T, url string, keys []string, length time.Duration, during func()) {
-	t.Helper()
+// shapes has three workspaces send and read tables of random shapes.
+var shapes = attack{name: "tables of random shapes", lasts: time.Minute, prepare: others(3), run: func(ctx context.Context, a *attacker) {
 	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	a.t.Logf("seed %d", seed)
 	var statuses sync.Map
-	ctx, cancel := context.WithTimeout(ctx, length)
-	defer cancel()
 	var all sync.WaitGroup
-	for i, key := range keys {
+	for i, h := range a.Others[:3] {
 		all.Go(func() {
-			a := &shaper{url: url, key: key, random: rand.New(rand.NewPCG(seed, uint64(i))), statuses: &statuses}
-			for ctx.Err() == nil {
-				if err := a.attack(ctx, longOr(1<<20, 300<<20)); err != nil {
-					t.Error(err)
+			s := &shaper{url: h.URL, key: h.Key, random: rand.New(rand.NewPCG(seed, uint64(i))), statuses: &statuses}
+			for ok := true; ok; ok = a.stopped.Err() == nil {
+				if err := s.attack(ctx, longOr(1<<20, 300<<20)); err != nil {
+					a.t.Error(err)
 					return
 				}
 			}
 		})
 	}
-	for during != nil && ctx.Err() == nil {
-		during()
-		time.Sleep(20 * time.Millisecond)
-	}
 	all.Wait()
-	statuses.Range(func(what, count any) bool { t.Logf("%v: %v", what, count.(*atomic.Int64).Load()); return true })
-}
+	statuses.Range(func(what, count any) bool { a.t.Logf("%v: %v", what, count.(*atomic.Int64).Load()); return true })
+}}
 
 // shaper sends tables of random shapes and reads them in every way.
 type shaper struct {

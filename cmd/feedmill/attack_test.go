@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,13 +17,16 @@ import (
 
 // attacker is somebody with one ordinary key.
 type attacker struct {
-	t        *testing.T
-	process  *process
-	url, key string
-	feed     string // of many rows of long texts
-	folder   string // for files of databases
-	// made are what attacks need, which the first of them makes.
-	made map[string]bool
+	t *testing.T
+	// URL is where the server is, and PID its process.
+	URL, Key string
+	PID      int
+	Feed     string // of many rows of long texts
+	// Others are workspaces that attack at the same time.
+	Others []*hostile
+	folder string // for files of databases
+	// stopped ends when the attack should.
+	stopped context.Context
 }
 
 // several makes requests at the same time, and holds each to the statuses that it may
@@ -32,7 +36,7 @@ func (a *attacker) several(ctx context.Context, n int, method, path string, head
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			status, answer, err := request(ctx, a.key, method, a.url+path, header, strings.NewReader(body))
+			status, answer, err := request(ctx, a.Key, method, a.URL+path, header, strings.NewReader(body))
 			if err != nil || !slices.Contains(append(statuses, http.StatusTooManyRequests), status) {
 				a.t.Errorf("%s %s: %d %.300s, %v", method, path, status, answer, err)
 			}
@@ -44,85 +48,121 @@ func (a *attacker) several(ctx context.Context, n int, method, path string, head
 // attack is one of the things that an attacker does.
 type attack struct {
 	name string
-	run  func(ctx context.Context, a *attacker)
+	// prepare makes what the attack needs, where it needs anything.
+	prepare func(a *attacker)
+	run     func(ctx context.Context, a *attacker)
+	// lasts is how long it goes on in the long form, attackFor where it is zero.
+	lasts time.Duration
+	// accepted says that it starts work that goes on without its clients, such as refreshes.
+	accepted bool
 }
 
-// attackFor is how long each attack goes on, and restWithin how soon after the attackers have left
-// nothing of theirs may be there any more. The promise is two seconds.
-var attackFor, restWithin = longOr(0, 8*time.Second), longOr(20*time.Second, 2*time.Second)
+// allAttacks are what [TestAttacks] does, in this order.
+var allAttacks = slices.Concat(requestAttacks, dataAttacks, databaseAttacks, []attack{shapes, mixed})
+
+const (
+	// attackFor is how long an attack goes on in the long form.
+	attackFor = 8 * time.Second
+	// leftWithin is how soon after the attackers have left nothing of theirs may be there any more,
+	// and slowedBy how many times longer the requests of a neighbor may take.
+	leftWithin, slowedBy = 2 * time.Second, 5
+)
+
+// enoughRequests is how many requests of the neighbour have to be made for one of a hundred to mean something.
+var enoughRequests = longOr[int64](0, 300)
 
 // TestAttacks attacks a server that has 512 MB for itself and its workers, beside a workspace that
 // goes about its business: nothing of that one fails, 99 of 100 of its requests take at most five
-// times as long as without the attack, and what the attackers started ends with them.
+// times as long as without the attack, and what the attackers started ends with them. The long form kills
+// them in the middle of what they do.
 func TestAttacks(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { runAttacks(t) })
+	t.Run("sqlite", func(t *testing.T) { runAttacks(t, allAttacks) })
 	t.Run("postgres", func(t *testing.T) {
 		if longOr(true, false) {
 			t.Skip("the store has little part in it; the long form tries both")
 		}
-		runAttacks(t, onPostgres(pgtest.New(t))...)
+		runAttacks(t, allAttacks, onPostgres(pgtest.New(t))...)
 	})
 }
 
-func runAttacks(t *testing.T, env ...string) {
+func runAttacks(t *testing.T, attacks []attack, env ...string) {
 	group := newMemoryGroup(t)
 	folder := t.TempDir()
 	p := serveLimited(t, group, slices.Concat(onLoopback, env, []string{"FEEDMILL_QUERY_TIMEOUT=1m", "FEEDMILL_DATABASE_DIRS=" + folder})...)
 	n := newNeighbour(t, p)
-	a := newAttacker(t, p, folder)
+	o := &attackProcess{attacker: newAttacker(t, p, folder)}
+	t.Cleanup(o.kill)
 	n.alone(t) // so that everything that is made once is there
 	n.slowest()
 	http.DefaultClient.CloseIdleConnections()
 	before := p.holding(t)
-	for _, attack := range slices.Concat(requestAttacks, dataAttacks, databaseAttacks) {
+	for _, attack := range attacks {
 		t.Run(attack.name, func(t *testing.T) {
-			a.t = t
-			n.alone(t)
-			alone := n.slowest()
-			end := time.Now().Add(attackFor)
-			n.beside(t, func(ctx context.Context) {
-				for attack.run(ctx, a); time.Now().Before(end); {
-					attack.run(ctx, a)
-				}
-			})
-			left := time.Now()
-			beside := n.slowest()
-			p.awaitRest(t, before)
-			took := time.Since(left)
-			// The machine can have become slower for other reasons.
-			n.alone(t)
-			alone = max(alone, n.slowest())
-			t.Logf("99 of 100 requests of the neighbour took %v alone and %v beside it, %.1f times; gone after %v; %d MiB", alone, beside, float64(beside)/float64(alone), took.Round(time.Millisecond), p.resident()>>20)
-			if beside > 5*alone && longOr(false, true) {
-				t.Errorf("99 of 100 requests of the neighbour took %v, and %v alone", beside, alone)
+			o.attacker.t = t
+			if attack.prepare != nil {
+				attack.prepare(o.attacker)
+				o.kill() // so that it has what was made
 			}
+			o.measure(t, attack, p, n, before)
 			if group != "" && group.killed(t) > 0 {
 				t.Fatal("a process was killed for want of memory")
 			}
 		})
 	}
-	t.Run("all sorts of things from eight workspaces", func(t *testing.T) { mixedAttack(t, p, n, group) })
 	if group == "" {
 		p.boundMemory(t, attackMemory)
 	}
 	p.mustStop(t)
 }
 
+// measure holds the server to what it promises beside an attack.
+func (o *attackProcess) measure(t *testing.T, attack attack, p *process, n *neighbour, before holding) {
+	t.Helper()
+	n.alone(t)
+	alone, _ := n.slowest()
+	stop := n.start(t)
+	o.begin(t, attack.name)
+	length := longOr(0, max(attack.lasts, attackFor))
+	halves := p.during(length, n)
+	o.end(t, !attack.accepted && longOr(false, true))
+	left := time.Now()
+	stop()
+	beside, requests := n.slowest()
+	gone := p.awaitRest(t, before, left)
+	n.awaitDelivered(t)
+	// The machine can have become slower for other reasons.
+	n.alone(t)
+	afterwards, _ := n.slowest()
+	alone = max(alone, afterwards)
+	t.Logf("99 of 100 of %d requests of the neighbour took %v alone and %v beside it, %.1f times; gone after %v; at most %d MiB, then %d MiB", requests, alone, beside, float64(beside)/float64(alone), gone.Round(time.Millisecond), halves[0]>>20, halves[1]>>20)
+	if beside > slowedBy*alone && longOr(false, true) && !raced() {
+		t.Errorf("99 of 100 requests of the neighbour took %v, and %v alone", beside, alone)
+	}
+	if length >= time.Minute && halves[1] > halves[0]+halves[0]/4 {
+		t.Errorf("memory grows from %d MiB to %d MiB", halves[0]>>20, halves[1]>>20)
+	}
+}
+
 // newAttacker makes a workspace with an ordinary key and a feed of long texts. Files of databases
 // are in the folder.
 func newAttacker(t *testing.T, p *process, folder string) *attacker {
 	t.Helper()
-	workspace := must(t, http.StatusCreated, sharedFirstKey, p.url+"/workspaces", `{"name":"attacker"}`)
-	key := must(t, http.StatusCreated, sharedFirstKey, p.url+"/keys", fmt.Sprintf(`{"name":"k","scopes":["api:read","api:write"],"workspaceId":%q}`, workspace["id"]))
-	a := &attacker{t: t, process: p, url: p.url, key: key["key"].(string), folder: folder}
-	a.feed = a.upload(t.Context(), "application/x-ndjson", strings.NewReader(longTexts(longOr(200, 500))))
+	a := &attacker{t: t, URL: p.url, PID: p.cmd.Process.Pid, Key: newOrdinaryKey(t, p.url), folder: folder}
+	a.Feed = a.upload(t.Context(), "application/x-ndjson", strings.NewReader(longTexts(longOr(200, 500))))
 	return a
+}
+
+// newOrdinaryKey makes a workspace and a key that reads and writes in it.
+func newOrdinaryKey(t *testing.T, url string) string {
+	t.Helper()
+	workspace := must(t, http.StatusCreated, sharedFirstKey, url+"/workspaces", fmt.Sprintf(`{"name":%q}`, rand.Text()))
+	return must(t, http.StatusCreated, sharedFirstKey, url+"/keys", fmt.Sprintf(`{"name":"k","scopes":["api:read","api:write"],"workspaceId":%q}`, workspace["id"]))["key"].(string)
 }
 
 // upload makes a feed and returns its id.
 func (a *attacker) upload(ctx context.Context, contentType string, body io.Reader) string {
 	a.t.Helper()
-	status, answer, err := request(ctx, a.key, http.MethodPost, a.url+"/data_feeds?type=dataUpload", map[string]string{"Content-Type": contentType}, body)
+	status, answer, err := request(ctx, a.Key, http.MethodPost, a.URL+"/data_feeds?type=dataUpload", map[string]string{"Content-Type": contentType}, body)
 	if err != nil || status != http.StatusCreated {
 		a.t.Fatalf("%d %.300s, %v", status, answer, err)
 	}
