@@ -27,7 +27,13 @@ type meter struct {
 	streaming atomic.Bool
 	// gate is for the rows that are handed on.
 	gate atomic.Pointer[database.RowGate]
+	// swollen says that a message came that was larger than keptBytes.
+	swollen atomic.Bool
 }
+
+// keptBytes is how large a message may be for its connection to be used again: pgx keeps the last
+// error, notice and row of a connection for as long as that lives.
+const keptBytes = 256 << 10
 
 // Read reads, unless there was too much.
 func (m *meter) Read(p []byte) (int, error) {
@@ -47,6 +53,9 @@ func (m *meter) restart(rows *database.RowGate) {
 		m.gate.Store(rows)
 	}
 }
+
+// isSwollen reports whether the connection holds much memory.
+func (m *meter) isSwollen() bool { return m != nil && m.swollen.Load() }
 
 // meterOf is the meter of a connection, nil where it has none.
 func meterOf(conn *pgx.Conn) *meter { return meterBelow(conn.PgConn().Conn()) }
@@ -103,6 +112,9 @@ func (a *announced) Read(p []byte) (int, error) {
 		}
 		a.body = int64(binary.BigEndian.Uint32(a.head[1:])) - lengthBytes
 		a.head = a.head[:0]
+		if a.body > keptBytes {
+			a.meter.swollen.Store(true)
+		}
 		if gate := a.meter.gate.Load(); err == nil && gate != nil {
 			err = gate.Came(a.body)
 		}

@@ -57,12 +57,12 @@ func (s *server) read(ctx context.Context, fn func(*pgx.Conn) error) error {
 		return s.failure(ctx, err, "")
 	}
 	err = fn(conn.Conn())
-	// A connection that is still good is given back without its transaction; the
-	// pool closes the others.
+	// A connection that is still good is given back without its transaction, unless it holds
+	// much memory; the pool closes the others.
 	if !conn.Conn().IsClosed() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		if failure := exec(end, conn.Conn(), []string{"ROLLBACK"}); failure != nil {
+		if failure := exec(end, conn.Conn(), []string{"ROLLBACK"}); failure != nil || meterOf(conn.Conn()).isSwollen() {
 			_ = conn.Conn().Close(end)
 		}
 	}

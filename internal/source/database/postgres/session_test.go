@@ -81,3 +81,42 @@ func TestWhatEndedAQuery(t *testing.T) {
 	}
 	wantProblem(t, <-ended, database.ProblemStatement, "user request")
 }
+
+// A connection is not used again after a large message, which the driver would keep for as long as the
+// connection lives.
+func TestLargeMessagesAreNotKept(t *testing.T) {
+	address := pgtest.New(t)
+	conn := connect(t, address)
+	exec(t, conn, `CREATE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '%', repeat('x', 300000); END $$`)
+	exec(t, conn, `CREATE VIEW session AS SELECT pg_backend_pid()::text AS v; CREATE VIEW failing AS SELECT fail() AS v; CREATE VIEW large AS SELECT repeat('x', 300000) AS v`)
+	db := open(t, config(t, address))
+	read := func(view string) (string, error) {
+		got, _, err := databasetest.Read(t.Context(), databasetest.Describe(t, db, view), feedmill.Query{})
+		if err != nil {
+			return "", err
+		}
+		return got.Rows[0][0], nil
+	}
+	session := func() string {
+		t.Helper()
+		v, err := read("session")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	first := session()
+	if again := session(); again != first {
+		t.Errorf("a connection is not used again: %s after %s", again, first)
+	}
+	if _, err := read("failing"); err == nil {
+		t.Error("the view does not fail")
+	}
+	second := session()
+	if _, err := read("large"); err != nil {
+		t.Error(err)
+	}
+	if third := session(); second == first || third == second || third == first {
+		t.Errorf("the connections are %s, %s and %s", first, second, third)
+	}
+}
