@@ -31,6 +31,9 @@ type FeedVersion struct {
 	// Original is the name of the blob with the upload as it came, empty
 	// where there is none. Several versions can be made of one original.
 	Original string
+	// OriginalBytes is the size of the original, negative where an earlier release
+	// stored it and it was not measured since.
+	OriginalBytes int64
 	// Spec and Rules are those of the feed with this version; see [Feed.Spec].
 	Spec  []byte
 	Rules Rules
@@ -110,7 +113,8 @@ type StoredFile struct {
 // ScrubEvery is how often every stored file is verified.
 const ScrubEvery = 7 * 24 * time.Hour
 
-// UnreferencedFile is a file that no version and no refresh has.
+// UnreferencedFile is a file that no version and no refresh has. Its size is negative
+// where no record has it.
 type UnreferencedFile struct {
 	Name  string
 	Bytes int64

@@ -54,7 +54,8 @@ type store interface {
 	connect.Store
 	housekeepingStore
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
-	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
+	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, unmeasured []string, err error)
+	MeasureOriginal(ctx context.Context, original string, bytes int64) error
 	Close() error
 }
 

@@ -112,7 +112,7 @@ func (m *Mill) remodel(ctx context.Context, l *loading) error {
 	if err != nil {
 		return err
 	}
-	l.version.Original = v.Original
+	l.version.Original, l.version.OriginalBytes = v.Original, v.OriginalBytes
 	l.version.Rules, l.reading.Rules = v.Rules, v.Rules // the feed may have others for its next upload
 	// A release that did not say so kept the last of several merged originals.
 	if v.Original != "" && (l.before.Mode != feedmill.ModeMerge || v.Number == 1) {
@@ -120,7 +120,7 @@ func (m *Mill) remodel(ctx context.Context, l *loading) error {
 			return err
 		}
 	}
-	l.version.Original = ""
+	l.version.Original, l.version.OriginalBytes = "", 0
 	return m.retypeStored(ctx, l, v)
 }
 

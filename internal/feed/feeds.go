@@ -18,8 +18,8 @@ type Store interface {
 	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change change) (feedmill.Feed, error)
 	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change change) (feedmill.Feed, error)
 	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event) error
-	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
-	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
+	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []feedmill.UnreferencedFile, more bool, err error)
+	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []feedmill.UnreferencedFile, more bool, err error)
 	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
 	JoinFiles(ctx context.Context, of feedmill.VersionRef, files []string, joined feedmill.VersionFile, take func(feedmill.FeedVersion, *feedmill.VersionFile) bool) error
 	StaleFeeds(ctx context.Context, at time.Time, limit int) ([]feedmill.Feed, error)

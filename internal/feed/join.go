@@ -75,11 +75,7 @@ func (f *Feeds) join(ctx context.Context, workspace feedmill.ID, v feedmill.Feed
 		f.dropJoined(name, err)
 		return v, err
 	}
-	unused, err := f.Store.UnusedFiles(ctx, files)
-	if err == nil {
-		err = f.markUnreferenced(ctx, unused)
-	}
-	if err != nil {
+	if err := f.markUnused(ctx, files); err != nil {
 		f.Log.Warn("joined files are left to be swept", "feed", v.Feed, "error", err)
 	}
 	return f.Store.FeedVersion(ctx, workspace, v.Feed, v.Number)

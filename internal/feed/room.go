@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -18,9 +19,11 @@ type Room struct {
 	// number, and Stored knows those that there are.
 	Most   int64
 	Stored interface {
-		// StoredFiles adds up the tables of a workspace, and names the uploads
-		// that are kept beside them.
-		StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
+		// StoredFiles adds up the files of a workspace, and names the originals
+		// that an earlier release stored and that were not measured since.
+		StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, unmeasured []string, err error)
+		// MeasureOriginal notes the size of such an original.
+		MeasureOriginal(ctx context.Context, original string, bytes int64) error
 	}
 	// Count, where it is set, is told what the files of a workspace take.
 	Count func(workspace feedmill.ID, bytes int64)
@@ -32,15 +35,22 @@ func (m *Mill) checkStored(ctx context.Context, workspace feedmill.ID, kind erro
 	if m.Room.Most <= 0 || m.Room.Stored == nil {
 		return 1 << 62, nil
 	}
-	stored, originals, err := m.Room.Stored.StoredFiles(ctx, workspace)
+	stored, unmeasured, err := m.Room.Stored.StoredFiles(ctx, workspace)
 	if err != nil {
 		return 0, fmt.Errorf("what a workspace has stored: %w", err)
 	}
-	for _, name := range originals {
-		if original, err := m.Blobs.Open(ctx, name); err == nil {
-			stored += original.Size()
-			_ = original.Close() // nothing was written
+	for _, name := range unmeasured {
+		size, err := m.size(ctx, name)
+		if errors.Is(err, feedmill.ErrNotFound) {
+			continue
 		}
+		if err == nil {
+			err = m.Room.Stored.MeasureOriginal(ctx, name, size)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("measure what a workspace has stored: %w", err)
+		}
+		stored += size
 	}
 	if m.Room.Count != nil {
 		m.Room.Count(workspace, stored)

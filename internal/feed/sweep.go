@@ -49,22 +49,44 @@ func (f *Feeds) ForgetRefreshes(ctx context.Context, now time.Time) (more bool, 
 
 // markUnreferenced notes files that nothing has, for them to be deleted later. What a
 // crash keeps from being noted is found by the next sweep.
-func (f *Feeds) markUnreferenced(ctx context.Context, names []string) error {
-	files := make([]feedmill.UnreferencedFile, 0, len(names))
-	for _, name := range names {
-		file, err := f.Blobs.Open(ctx, name)
-		if errors.Is(err, feedmill.ErrNotFound) {
-			continue
+func (f *Feeds) markUnreferenced(ctx context.Context, files []feedmill.UnreferencedFile) error {
+	marked := files[:0]
+	for _, file := range files {
+		if file.Bytes < 0 {
+			size, err := f.size(ctx, file.Name)
+			if errors.Is(err, feedmill.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			file.Bytes = size
 		}
-		if err != nil {
-			return err
-		}
-		files = append(files, feedmill.UnreferencedFile{Name: name, Bytes: file.Size()})
-		if err := file.Close(); err != nil {
-			return err
-		}
+		marked = append(marked, file)
 	}
-	return f.Store.MarkUnreferenced(ctx, files)
+	return f.Store.MarkUnreferenced(ctx, marked)
+}
+
+// markUnused is markUnreferenced for those of the names that the store finds no use of.
+func (f *Feeds) markUnused(ctx context.Context, names []string) error {
+	unused, err := f.Store.UnusedFiles(ctx, names)
+	if err != nil {
+		return fmt.Errorf("find files that nothing has: %w", err)
+	}
+	files := make([]feedmill.UnreferencedFile, len(unused))
+	for i, name := range unused {
+		files[i] = feedmill.UnreferencedFile{Name: name, Bytes: -1}
+	}
+	return f.markUnreferenced(ctx, files)
+}
+
+// size is how many bytes a blob has.
+func (m *Mill) size(ctx context.Context, name string) (int64, error) {
+	blob, err := m.Blobs.Open(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	return blob.Size(), blob.Close()
 }
 
 // deleteExpired deletes files that nothing has had for [feedmill.KeepUnreferenced].
@@ -109,12 +131,9 @@ func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 	const step = 500
 	var names []string
 	flush := func() error {
-		unused, err := f.Store.UnusedFiles(ctx, names)
-		if err != nil {
-			return fmt.Errorf("find files that nothing has: %w", err)
-		}
+		err := f.markUnused(ctx, names)
 		names = names[:0]
-		return f.markUnreferenced(ctx, unused)
+		return err
 	}
 	for name, err := range f.Blobs.List(ctx, before) {
 		if err != nil {

@@ -161,6 +161,7 @@ func (m *Mill) load(ctx context.Context, l *loading, data *incoming) error {
 		// Its rows are but a part of the version, which cannot be made of it again.
 		l.version.Original = ""
 	} else {
+		l.version.OriginalBytes = data.Size()
 		keeping.Go(func() { unkept = data.Keep(ctx) })
 	}
 	err := m.Room.Disk.During(ctx, func(ctx context.Context) error {

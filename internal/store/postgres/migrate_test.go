@@ -204,7 +204,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 	}
 	v := feedmill.FeedVersion{
 		Feed: f.ID, Number: 1, Columns: []feedmill.Column{{ID: "c1", Name: "a", Type: columnar.TypeText}}, Rows: 3, Bytes: 4, ContentHash: "h",
-		Files: []feedmill.VersionFile{{Name: "file", Rows: 3, Bytes: 4}}, Original: "original", Refresh: r.ID, Spec: f.Spec, Rules: f.Rules, CreatedAt: at,
+		Files: []feedmill.VersionFile{{Name: "file", Rows: 3, Bytes: 4}}, Original: "original", OriginalBytes: -1, Refresh: r.ID, Spec: f.Spec, Rules: f.Rules, CreatedAt: at,
 	}
 	f.Switch(v, r)
 	const columns = `[{"id":"c1","name":"a","type":"text"}]`

@@ -22,6 +22,8 @@ var dialect = record.Dialect{
 	ForUpdate:     ` FOR UPDATE`,
 	SkipLocked:    ` FOR UPDATE SKIP LOCKED`,
 	LockWorkspace: `SELECT FROM workspaces WHERE id = ?1 FOR NO KEY UPDATE`,
+	Names:         `(SELECT json_array_elements_text(?1::json) AS name)`,
+	Superseded:    `superseded`,
 	Now:           `now()`,
 	Plus: func(column string, d time.Duration) string {
 		return fmt.Sprintf("%s + interval '%d milliseconds'", column, d.Milliseconds())

@@ -61,7 +61,10 @@ func TestDueSourcesReadsWhatIsDue(t *testing.T) {
 func explained(t *testing.T, db *DB, query string, args ...any) string {
 	t.Helper()
 	rows, err := db.steady.Query(t.Context(), `EXPLAIN (ANALYZE, TIMING off, SUMMARY off) `+query, args...)
-	steps, err := all(rows, err, scanName)
+	steps, err := all(rows, err, func(row record.Row) (step string, err error) {
+		err = row.Scan(&step)
+		return step, err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,6 +62,11 @@ type Dialect struct {
 	// stands in the way of nobody who only refers to the workspace, as every
 	// event does. It is empty where there is one transaction at a time.
 	LockWorkspace string
+	// Names is a table with a column name of the texts in ?1, which are JSON.
+	Names string
+	// Superseded holds for refreshes that are not the last of a feed, as the index of
+	// them has it.
+	Superseded string
 	// Now is the clock of the database.
 	Now string
 	// Plus is a column and a duration after it.

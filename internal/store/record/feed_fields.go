@@ -56,7 +56,7 @@ func KeepFeed(f *feedmill.Feed, was feedmill.Feed) {
 
 // VersionColumns are the columns of Version.
 const VersionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, found, files, original, created_at,
-	position, refresh_id, changes, keyed, pinned, stale_at, spec, rules`
+	position, refresh_id, changes, keyed, pinned, stale_at, spec, rules, original_bytes`
 
 // Version lists the fields of a version.
 func Version(v *feedmill.FeedVersion, k Kinds) []any {
@@ -66,7 +66,7 @@ func Version(v *feedmill.FeedVersion, k Kinds) []any {
 		&v.Rows, &v.Bytes, &v.ContentHash, JSON(&v.Warnings), JSON(&v.Found),
 		Files{&v.Files},
 		&v.Original, k.Time(&v.CreatedAt),
-		&v.Position, &v.Refresh, JSON(&v.Changes), JSON(&v.Keyed), &v.Pinned, k.Time(&v.StaleAt), &v.Spec, &v.Rules,
+		&v.Position, &v.Refresh, JSON(&v.Changes), JSON(&v.Keyed), &v.Pinned, k.Time(&v.StaleAt), &v.Spec, &v.Rules, &v.OriginalBytes,
 	}
 }
 

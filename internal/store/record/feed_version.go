@@ -125,18 +125,28 @@ func (s Store) PinVersion(ctx context.Context, workspace, feed feedmill.ID, numb
 	return v, nil
 }
 
-// StoredFiles adds up the tables that a workspace has on disk, those that are not
-// swept yet included, and names the uploads that are kept beside them.
-func (s Store) StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error) {
-	err = s.db.One(ctx, `SELECT COALESCE(sum(bytes), 0) FROM (SELECT DISTINCT file, bytes FROM version_files WHERE workspace_id = ?1) f`, []any{workspace}, &bytes)
+// StoredFiles adds up the files that a workspace has on disk, those that are not
+// swept yet included, and names the originals whose sizes are not known.
+func (s Store) StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, unmeasured []string, err error) {
+	const originals = `SELECT original, max(original_bytes) AS bytes FROM feed_versions WHERE workspace_id = ?1 AND original <> '' GROUP BY original`
+	err = s.db.One(ctx, `SELECT COALESCE(sum(bytes), 0) FROM (SELECT DISTINCT file, bytes FROM version_files WHERE workspace_id = ?1
+		UNION ALL SELECT original, bytes FROM (`+originals+`) o WHERE bytes > 0) f`, []any{workspace}, &bytes)
 	if err != nil {
 		return 0, nil, err
 	}
 	err = s.db.Each(ctx, func(row Row) error {
 		var original string
 		err := row.Scan(&original)
-		originals = append(originals, original)
+		unmeasured = append(unmeasured, original)
 		return err
-	}, `SELECT DISTINCT original FROM feed_versions WHERE workspace_id = ?1 AND original <> ''`, workspace)
-	return bytes, originals, err
+	}, `SELECT original FROM (`+originals+`) o WHERE bytes < 0`, workspace)
+	return bytes, unmeasured, err
+}
+
+// MeasureOriginal notes the size of an original that an earlier release stored.
+func (s Store) MeasureOriginal(ctx context.Context, original string, bytes int64) error {
+	return s.db.Write(ctx, func(tx Tx) error {
+		_, err := tx.Run(ctx, `UPDATE feed_versions SET original_bytes = ?2 WHERE original = ?1`, original, bytes)
+		return err
+	})
 }

@@ -17,8 +17,10 @@ var dialect = record.Dialect{
 		timeout_ms, rate_limit, rate_per_ms, concurrency, ordered, secrets, headers, header_names,
 		created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until,
 		retries, disable_after, failing_since, failures, destination`,
-	Now:  `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
-	Plus: func(column string, d time.Duration) string { return fmt.Sprintf("%s + %d", column, d.Milliseconds()) },
+	Names:      `(SELECT value AS name FROM json_each(?1))`,
+	Superseded: `superseded = 1`,
+	Now:        `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
+	Plus:       func(column string, d time.Duration) string { return fmt.Sprintf("%s + %d", column, d.Milliseconds()) },
 }
 
 // engine is the file as [record.Store] sees it.

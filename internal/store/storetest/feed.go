@@ -42,7 +42,7 @@ func nextVersion(f feedmill.Feed) (feedmill.FeedVersion, feedmill.Refresh) {
 			{ID: "c1", Name: "order no", SourceName: "Order\x00 \"No\"", Type: columnar.TypeText, Nullable: true},
 			{ID: "c2", Name: "price", Type: columnar.TypeDecimal, Format: "EUR", Precision: 38, Scale: 2},
 		},
-		Warnings: r.Warnings, Refresh: r.ID, Original: string(f.ID) + "/" + string(r.ID) + ".csv",
+		Warnings: r.Warnings, Refresh: r.ID, Original: string(f.ID) + "/" + string(r.ID) + ".csv", OriginalBytes: 1 << 35,
 	}
 	v.Files = []feedmill.VersionFile{
 		{Name: string(f.ID) + "/" + string(r.ID) + ".parquet", Rows: 1<<40 - 1, Bytes: 1<<41 - 1, Sum: "a5", Cuts: []int64{7, 1 << 39}, LargestRow: 1 << 26},

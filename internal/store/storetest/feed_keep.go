@@ -118,7 +118,7 @@ var keepCases = []testCase{
 		must(t, err)
 		files, _, err := s.ForgetVersions(ctx, at, 10)
 		must(t, err)
-		equal(t, "files of the first alone", []string{first.Original}, files)
+		equal(t, "files of the first alone", []feedmill.UnreferencedFile{{Name: first.Original, Bytes: first.OriginalBytes}}, files)
 		unused, err := s.UnusedFiles(ctx, append(first.FileNames(), first.Original))
 		must(t, err)
 		equal(t, "unused", []string{first.Original}, unused)

@@ -98,7 +98,7 @@ var refreshCases = []testCase{
 		}{{old[:2], true}, {old[2:3], false}, {nil, false}} {
 			files, more, err := s.ForgetRefreshes(ctx, later, 2)
 			must(t, err)
-			equal(t, "files to delete", c.files, files)
+			equal(t, "files to delete", c.files, names(files))
 			if more != c.more {
 				t.Errorf("more is %v, want %v", more, c.more)
 			}
@@ -108,6 +108,6 @@ var refreshCases = []testCase{
 		must(t, err)
 		files, _, err := s.ForgetRefreshes(ctx, later, 2)
 		must(t, err)
-		equal(t, "files of a deleted feed", []string{gone.LastRefresh.Rejects}, files)
+		equal(t, "files of a deleted feed", []string{gone.LastRefresh.Rejects}, names(files))
 	}},
 }

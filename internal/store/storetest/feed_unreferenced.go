@@ -11,18 +11,21 @@ import (
 // Files are the files of versions and refreshes.
 type Files interface {
 	// ForgetVersions removes up to limit versions, in any workspace, that need
-	// not be kept any more at now, and returns the names of the files that
-	// nothing has any more, for the caller to note: what it does not come to
-	// is found again by UnusedFiles. It reports whether there may be more.
-	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
+	// not be kept any more at now, and returns the files that nothing has any
+	// more, with their sizes as far as versions have them, for the caller to
+	// note: what it does not come to is found again by UnusedFiles. It reports
+	// whether there may be more.
+	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []feedmill.UnreferencedFile, more bool, err error)
 	// ForgetRefreshes does the same for refreshes that began before the time
 	// given (which is the time in their id), and their traces. The last one of
 	// a feed stays, and so does one that has not ended while its feed is there.
-	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
-	// StoredFiles adds up the tables of a workspace that ForgetVersions has not
-	// come to, those of deleted feeds too, and names each original beside them
-	// once.
-	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
+	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []feedmill.UnreferencedFile, more bool, err error)
+	// StoredFiles adds up the tables and originals of a workspace that
+	// ForgetVersions has not come to, those of deleted feeds too, each once. It
+	// names the originals that are not measured, once each.
+	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, unmeasured []string, err error)
+	// MeasureOriginal notes the size of an original with all versions that have it.
+	MeasureOriginal(ctx context.Context, original string, bytes int64) error
 	// UnusedFiles are those of the names that no version and no refresh has.
 	// A file is on disk before its version is: only of one that has been there
 	// for longer than an upload can take does this say that it is an orphan.

@@ -67,14 +67,32 @@ func forgets(t *testing.T, s Store, at time.Time, versions ...feedmill.FeedVersi
 	files, more, err := s.ForgetVersions(t.Context(), at, 100)
 	must(t, err)
 	slices.Sort(wanted)
-	slices.Sort(files)
-	equal(t, "files to delete", wanted, files)
+	equal(t, "files to delete", wanted, names(files))
+	sizes := make(map[string]int64)
+	for _, v := range versions {
+		sizes[v.Original] = v.OriginalBytes
+		for _, file := range v.Files {
+			sizes[file.Name] = file.Bytes
+		}
+	}
+	for _, file := range files {
+		equal(t, "size of "+file.Name, sizes[file.Name], file.Bytes)
+	}
 	if more {
 		t.Error("there is more")
 	}
 	unused, err := s.UnusedFiles(t.Context(), wanted)
 	must(t, err)
 	equal(t, "unused after", wanted, unused)
+}
+
+// names are those of files, in their order.
+func names(files []feedmill.UnreferencedFile) (names []string) {
+	for _, file := range files {
+		names = append(names, file.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // kept holds which versions of a feed there are, by their numbers.
@@ -272,7 +290,7 @@ var versionCases = []testCase{
 		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, nil)
 		must(t, err)
 		v, r := nextVersion(f)
-		v.Original = first.Original
+		v.Original, v.OriginalBytes = first.Original, first.OriginalBytes
 		f, err = s.SwitchVersion(ctx, w.ID, v, r, telling("updated"))
 		must(t, err)
 		for range feedmill.DefaultKeep.Versions {
@@ -282,9 +300,8 @@ var versionCases = []testCase{
 		for _, wanted := range [][]string{first.FileNames(), append(v.FileNames(), first.Original)} {
 			files, _, err := s.ForgetVersions(ctx, later, 1)
 			must(t, err)
-			slices.Sort(files)
 			slices.Sort(wanted)
-			equal(t, "files to delete", wanted, files)
+			equal(t, "files to delete", wanted, names(files))
 		}
 	}},
 	{name: "the versions of a deleted feed stay for those who read them, and then go", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -303,38 +320,42 @@ var versionCases = []testCase{
 	{name: "what a workspace has stored is counted until it is forgotten", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx, at := open(t), t.Context(), now()
 		w, other := newWorkspace(t, s), newWorkspace(t, s)
-		stores := func(w feedmill.ID, bytes int64, originals ...string) {
+		stores := func(w feedmill.ID, bytes int64, unmeasured ...string) {
 			t.Helper()
 			got, names, err := s.StoredFiles(ctx, w)
 			must(t, err)
 			slices.Sort(names)
-			slices.Sort(originals)
+			slices.Sort(unmeasured)
 			equal(t, "bytes", bytes, got)
-			equal(t, "originals", originals, names)
+			equal(t, "unmeasured", unmeasured, names)
 		}
 		stores(w.ID, 0)
 		f, first, r := newFeed(w.ID)
+		first.OriginalBytes = -1 // an earlier release stored it
 		err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, nil)
 		must(t, err)
 		stores(w.ID, first.Bytes, first.Original)
 		for i, original := range []string{first.Original, ""} {
 			v, r := nextVersion(f)
+			v.OriginalBytes = min(int64(i)-1, 0)
 			v.Original, v.Files = original, append(first.Files, feedmill.VersionFile{Name: original + fmt.Sprint(i), Bytes: int64(i + 1)})
 			f, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"))
 			must(t, err)
 		}
 		stores(w.ID, first.Bytes+3, first.Original)
+		must(t, s.MeasureOriginal(ctx, first.Original, 5))
+		stores(w.ID, first.Bytes+3+5)
 		second, v, r := newFeed(w.ID)
 		err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: second, Version: &v, Refresh: &r}, nil, nil)
 		must(t, err)
-		stores(w.ID, first.Bytes+3+v.Bytes, first.Original, v.Original)
+		stores(w.ID, first.Bytes+3+5+v.Bytes+v.OriginalBytes)
 		stores(other.ID, 0)
 		err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil)
 		must(t, err)
-		stores(w.ID, first.Bytes+3+v.Bytes, first.Original, v.Original)
+		stores(w.ID, first.Bytes+3+5+v.Bytes+v.OriginalBytes)
 		_, _, err = s.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor), 100)
 		must(t, err)
-		stores(w.ID, v.Bytes, v.Original)
+		stores(w.ID, v.Bytes+v.OriginalBytes)
 	}},
 	{name: "files that nothing has are told from those in use", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()

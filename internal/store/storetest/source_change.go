@@ -243,7 +243,7 @@ var sourceChangeCases = []testCase{
 		})
 		files, _, err := s.ForgetRefreshes(ctx, now().Add(time.Hour), 10)
 		must(t, err)
-		equal(t, "forgotten", []string{"an older one", first.Rejects}, files)
+		equal(t, "forgotten", []string{"an older one", first.Rejects}, names(files))
 		left, err := s.Refreshes(ctx, source.Workspace, feeds[0].ID, feedmill.Page{Limit: 10})
 		must(t, err)
 		equal(t, "left", []feedmill.Refresh{second}, left)
@@ -270,7 +270,7 @@ var sourceChangeCases = []testCase{
 		}
 		files, _, err := s.ForgetRefreshes(ctx, later, 10)
 		must(t, err)
-		equal(t, "files of deleted feeds", []string{last.Rejects}, files)
+		equal(t, "files of deleted feeds", []string{last.Rejects}, names(files))
 		_, more, err := s.ForgetRefreshes(ctx, later, 1)
 		must(t, err)
 		if more {
