@@ -28,7 +28,7 @@ import (
 )
 
 // Store is what the API needs of the store, by resource.
-type Store struct {
+type Store interface {
 	HealthStore
 	WorkspaceStore
 	KeyStore
@@ -43,26 +43,6 @@ type Store struct {
 	DeliveryStore
 	ReplayStore
 }
-
-// WholeStore has all resources. Only those who put the service together need it.
-type WholeStore interface {
-	HealthStore
-	WorkspaceStore
-	KeyStore
-	ProcessStore
-	ResponseStore
-	AuditStore
-	ConnectionStore
-	FeedStore
-	LinkStore
-	SubscriptionStore
-	EventStore
-	DeliveryStore
-	ReplayStore
-}
-
-// NewStore returns the parts of a whole store.
-func NewStore(s WholeStore) Store { return Store{s, s, s, s, s, s, s, s, s, s, s, s, s} }
 
 // AdminStore is what [NewAdmin] needs of the store.
 type AdminStore interface {
@@ -71,6 +51,16 @@ type AdminStore interface {
 	AuditStore
 	ResponseStore
 }
+
+// adminOnly is a store of which the operations of [NewAdmin] use nothing but an
+// AdminStore: its methods are nearer than those of the store, which there is none of.
+type (
+	adminOnly struct {
+		AdminStore
+		noStore
+	}
+	noStore struct{ Store }
+)
 
 // Publisher accepts events.
 type Publisher interface {
@@ -241,7 +231,7 @@ func New(o Options) *Server {
 // NewAdmin makes a server of the operations on workspaces, keys and the audit log. It needs of the options
 // the Auth, the Vault, the Log and the Metrics.
 func NewAdmin(o Options, store AdminStore) *Server {
-	o.Store = Store{WorkspaceStore: store, KeyStore: store, AuditStore: store, ResponseStore: store}
+	o.Store = adminOnly{AdminStore: store}
 	s := newServer(o)
 	for _, r := range s.adminRoutes() {
 		s.handle(r)

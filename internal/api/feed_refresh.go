@@ -31,7 +31,7 @@ type refreshView struct {
 	Parts          *int64               `json:"parts"`
 	PartsDone      *int64               `json:"partsDone"`
 	Version        *int64               `json:"version"`
-	Rows           *changeView          `json:"rows"`
+	Rows           *client.RowChanges   `json:"rows"`
 	Outcome        *string              `json:"outcome"`
 	Warnings       []warningView        `json:"warnings"`
 	Error          *feedErrorView       `json:"error"`
@@ -46,7 +46,7 @@ func viewRefresh(r feedmill.Refresh) refreshView {
 		ID: r.ID, State: r.State, Trigger: orNull(r.Trigger), StartedAt: timestamp(r.StartedAt), EndedAt: timestamp(r.EndedAt),
 		Requests: r.Requests, Pages: r.Pages, BytesIn: r.BytesIn, RowsIn: r.RowsIn, RowsStored: r.RowsStored, RowsRejected: r.RowsRejected,
 		RowsSuperseded: r.RowsSuperseded, RowsKnown: r.RowsKnown,
-		Rows: viewChanges(r.Changes.Rows), Warnings: viewWarnings(r.Warnings), Error: viewFeedError(r.Error),
+		Rows: r.Changes.Rows, Warnings: viewWarnings(r.Warnings), Error: viewFeedError(r.Error),
 	}
 	if !r.EndedAt.IsZero() {
 		v.Duration = new(inMilliseconds(max(r.EndedAt.Sub(r.StartedAt), time.Duration(0))))

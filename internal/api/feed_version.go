@@ -14,35 +14,21 @@ import (
 
 // versionView is a version of a feed.
 type versionView struct {
-	Version   int64       `json:"version"`
-	CreatedAt timestamp   `json:"createdAt"`
-	RowCount  int64       `json:"rowCount"`
-	ByteSize  int64       `json:"byteSize"`
-	Rows      *changeView `json:"rows"`
-	RefreshID *string     `json:"refreshId"`
-	Pinned    bool        `json:"pinned"`
+	Version   int64              `json:"version"`
+	CreatedAt timestamp          `json:"createdAt"`
+	RowCount  int64              `json:"rowCount"`
+	ByteSize  int64              `json:"byteSize"`
+	Rows      *client.RowChanges `json:"rows"`
+	RefreshID *string            `json:"refreshId"`
+	Pinned    bool               `json:"pinned"`
 	// Upstream is empty where the version was not built from other feeds.
 	Upstream []client.UpstreamVersion `json:"upstream"`
-}
-
-// changeView counts rows that are different from those of the version before.
-type changeView struct {
-	Inserted int64 `json:"inserted"`
-	Updated  int64 `json:"updated"`
-	Deleted  int64 `json:"deleted"`
-}
-
-func viewChanges(rows *feedmill.RowChanges) *changeView {
-	if rows == nil {
-		return nil
-	}
-	return &changeView{rows.Inserted, rows.Updated, rows.Deleted}
 }
 
 func (s *Server) viewVersion(t feedmill.FeedType, v feedmill.FeedVersion) versionView {
 	view := versionView{
 		Version: v.Number, CreatedAt: timestamp(v.CreatedAt), RowCount: v.Rows, ByteSize: v.Bytes,
-		Rows: viewChanges(v.Changes.Rows), RefreshID: orNull(string(v.Refresh)), Pinned: v.Pinned, Upstream: []client.UpstreamVersion{},
+		Rows: v.Changes.Rows, RefreshID: orNull(string(v.Refresh)), Pinned: v.Pinned, Upstream: []client.UpstreamVersion{},
 	}
 	for _, u := range s.Feeds.Upstream(t, v) {
 		view.Upstream = append(view.Upstream, client.UpstreamVersion{ID: string(u.ID), Version: u.Version})

@@ -2,18 +2,8 @@ package api
 
 import (
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
-
-// listenerView is a listener as its maker sees it.
-type listenerView struct {
-	ID        feedmill.ID  `json:"id"`
-	Events    []string     `json:"events"`
-	Filters   *filtersView `json:"filters,omitzero"`
-	CreatedAt timestamp    `json:"createdAt"`
-	ExpiresAt timestamp    `json:"expiresAt"`
-	// SigningSecret is shown nowhere else.
-	SigningSecret string `json:"signingSecret"`
-}
 
 func listenerURL(id feedmill.ID) string { return "/events/listeners/" + string(id) }
 
@@ -43,11 +33,11 @@ func (s *Server) createListener(c *call) (answer, error) {
 }
 
 func createdListener(l feedmill.IssuedSubscription) answer {
-	view := listenerView{
-		ID: l.ID, Events: publicNames(l.Events), CreatedAt: timestamp(l.CreatedAt), ExpiresAt: timestamp(l.ListenUntil), SigningSecret: l.SigningSecret,
+	view := client.Listener{
+		ID: string(l.ID), Events: publicNames(l.Events), CreatedAt: l.CreatedAt, ExpiresAt: l.ListenUntil, SigningSecret: l.SigningSecret,
 	}
 	if l.ResourceID != "" {
-		view.Filters = &filtersView{feedmill.PublicFilter(l.ResourceID)}
+		view.Filters.ResourceID = feedmill.PublicFilter(l.ResourceID)
 	}
 	return created(listenerURL(l.ID), view).withSecret()
 }

@@ -20,62 +20,18 @@ type SubscriptionStore interface {
 	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 }
 
-// subscriptionView is a subscription as clients know it: in the public names,
-// whatever it is inside.
-type subscriptionView struct {
-	ID             feedmill.ID                `json:"id"`
-	Name           string                     `json:"name,omitzero"`
-	URL            string                     `json:"url"`
-	Events         []string                   `json:"events"`
-	HTTPOperation  string                     `json:"httpOperation"`
-	Filters        *filtersView               `json:"filters,omitzero"`
-	State          feedmill.SubscriptionState `json:"state"`
-	DisabledReason string                     `json:"disabledReason,omitzero"`
-	Delivery       deliverySettingsView       `json:"delivery"`
-	CreatedAt      timestamp                  `json:"createdAt"`
-	UpdatedAt      timestamp                  `json:"updatedAt"`
-	// SigningSecret is in the answers to a creation and a rotation and
-	// nowhere else; OverlapUntil is when a rotated one takes over.
-	SigningSecret string    `json:"signingSecret,omitzero"`
-	OverlapUntil  timestamp `json:"overlapUntil,omitzero"`
-	// What follows is in the answers that read. DisablingAt is when it will be disabled
-	// unless something gets through.
-	LastSuccessAt timestamp                  `json:"lastSuccessAt,omitzero"`
-	DisablingAt   timestamp                  `json:"disablingAt,omitzero"`
-	Breaker       feedmill.BreakerState      `json:"breaker,omitzero"`
-	Health        *client.SubscriptionHealth `json:"health,omitzero"`
-}
-
-type filtersView struct {
-	ResourceID string `json:"resourceId"`
-}
-
-type deliverySettingsView struct {
-	Timeout     string         `json:"timeout"`
-	RateLimit   *rateLimitView `json:"rateLimit"`
-	Concurrency int            `json:"concurrency"`
-	Ordered     bool           `json:"ordered"`
-	// RetrySchedule is the subscription's own or the service's.
-	RetrySchedule []string          `json:"retrySchedule"`
-	DisableAfter  string            `json:"disableAfter"`
-	Headers       map[string]string `json:"headers"`
-}
-
-type rateLimitView struct {
-	Requests int    `json:"requests"`
-	Per      string `json:"per"`
-}
-
-func (s *Server) viewSubscription(sub feedmill.Subscription) subscriptionView {
-	v := subscriptionView{
-		ID: sub.ID, Name: sub.Name, URL: sub.Destination.URL, Events: publicNames(sub.Events), HTTPOperation: sub.Destination.Method,
-		State: sub.State, Delivery: s.viewDeliverySettings(sub), CreatedAt: timestamp(sub.CreatedAt), UpdatedAt: timestamp(sub.UpdatedAt),
+// viewSubscription is a subscription as clients know it: in the public names,
+// without what is secret.
+func (s *Server) viewSubscription(sub feedmill.Subscription) client.Subscription {
+	v := client.Subscription{
+		ID: string(sub.ID), Name: sub.Name, URL: sub.Destination.URL, Events: publicNames(sub.Events), HTTPOperation: sub.Destination.Method,
+		State: sub.State, Delivery: s.viewDeliverySettings(sub), CreatedAt: sub.CreatedAt, UpdatedAt: sub.UpdatedAt,
 	}
 	if sub.State == feedmill.SubscriptionDisabled {
 		v.DisabledReason = sub.DisabledReason
 	}
 	if sub.ResourceID != "" {
-		v.Filters = &filtersView{sub.ResourceID}
+		v.Filters.ResourceID = sub.ResourceID
 		if sub.OfSources() {
 			v.Filters.ResourceID = feedmill.PublicFilter(sub.ResourceID)
 		}
@@ -83,25 +39,25 @@ func (s *Server) viewSubscription(sub feedmill.Subscription) subscriptionView {
 	return v
 }
 
-func (s *Server) viewDeliverySettings(sub feedmill.Subscription) deliverySettingsView {
+func (s *Server) viewDeliverySettings(sub feedmill.Subscription) client.DeliverySettings {
 	d := sub.Delivery
-	v := deliverySettingsView{
-		Timeout: feedmill.FormatDuration(d.Timeout), Concurrency: d.Concurrency, Ordered: d.Ordered,
+	v := client.DeliverySettings{
+		Timeout: client.Duration(d.Timeout), Concurrency: d.Concurrency, Ordered: d.Ordered,
 		Headers: make(map[string]string, len(sub.Destination.ConfigNames)),
 	}
 	if d.RateLimit > 0 {
-		v.RateLimit = &rateLimitView{d.RateLimit, feedmill.FormatDuration(d.RatePer)}
+		v.RateLimit = &client.RateLimit{Requests: d.RateLimit, Per: client.Duration(d.RatePer)}
 	}
 	waits := d.Retries
 	if len(waits) == 0 {
 		waits = s.RetrySchedule
 	}
-	v.RetrySchedule = make([]string, len(waits))
+	v.RetrySchedule = make([]client.Duration, len(waits))
 	for i, wait := range waits {
-		v.RetrySchedule[i] = feedmill.FormatDuration(wait)
+		v.RetrySchedule[i] = client.Duration(wait)
 	}
 	patience, _ := d.Patience()
-	v.DisableAfter = feedmill.FormatDisableAfter(patience)
+	v.DisableAfter = client.DisableAfter(patience)
 	for _, name := range sub.Destination.ConfigNames {
 		v.Headers[name] = feedmill.Hidden
 	}
@@ -118,15 +74,15 @@ func publicNames(internal []string) []string {
 
 func subscriptionURL(id feedmill.ID) string { return "/events/subscriptions/" + string(id) }
 
-func (s *Server) viewIssued(issued feedmill.IssuedSubscription) subscriptionView {
+func (s *Server) viewIssued(issued feedmill.IssuedSubscription) client.Subscription {
 	v := s.viewSubscription(issued.Subscription)
-	v.SigningSecret, v.OverlapUntil = issued.SigningSecret, timestamp(issued.OverlapUntil)
+	v.SigningSecret, v.OverlapUntil = issued.SigningSecret, issued.OverlapUntil
 	return v
 }
 
 // subscriptionAnswer is a subscription in its envelope.
-func subscriptionAnswer(v subscriptionView) answer {
-	return jsonAnswer(http.StatusOK, resource{resourceMeta{subscriptionURL(v.ID)}, v})
+func subscriptionAnswer(v client.Subscription) answer {
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{subscriptionURL(feedmill.ID(v.ID))}, v})
 }
 
 func (s *Server) listSubscriptions(c *call) (answer, error) {
@@ -142,7 +98,7 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 		return found, err
 	}
 	var failed error
-	view := func(sub feedmill.Subscription) subscriptionView {
+	view := func(sub feedmill.Subscription) client.Subscription {
 		v, err := s.readSubscription(c, sub, healths[sub.ID])
 		failed = errors.Join(failed, err)
 		return v
@@ -160,9 +116,9 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 }
 
 // readSubscription is a subscription with what is known of how it does.
-func (s *Server) readSubscription(c *call, sub feedmill.Subscription, health *client.SubscriptionHealth) (v subscriptionView, err error) {
+func (s *Server) readSubscription(c *call, sub feedmill.Subscription, health *client.SubscriptionHealth) (v client.Subscription, err error) {
 	v = s.viewSubscription(sub)
-	v.LastSuccessAt, v.DisablingAt, v.Breaker, v.Health = timestamp(sub.LastSuccessAt), disablingAt(sub), health.Breaker, health
+	v.LastSuccessAt, v.DisablingAt, v.Breaker, v.Health = sub.LastSuccessAt, disablingAt(sub), health.Breaker, health
 	v.OverlapUntil, err = s.overlapUntil(c, sub)
 	return v, err
 }

@@ -26,16 +26,16 @@ type multiView struct {
 }
 
 type partView struct {
-	ID            feedmill.ID `json:"id"`
-	Events        []string    `json:"events"`
-	URL           string      `json:"url"`
-	SigningSecret string      `json:"signingSecret"`
+	ID            string   `json:"id"`
+	Events        []string `json:"events"`
+	URL           string   `json:"url"`
+	SigningSecret string   `json:"signingSecret"`
 }
 
 // subscribedAnswer is one subscription in its envelope, two as a bare array, one
 // of two as a multi-status.
 func (s *Server) subscribedAnswer(halves []feedmill.SubscribedHalf) answer {
-	var views []subscriptionView
+	var views []client.Subscription
 	var multi multiView
 	for _, h := range halves {
 		if h.Refusal != nil {
@@ -52,7 +52,7 @@ func (s *Server) subscribedAnswer(halves []feedmill.SubscribedHalf) answer {
 	case len(views) > 1:
 		return jsonAnswer(http.StatusCreated, views).withSecret()
 	}
-	return created(subscriptionURL(views[0].ID), views[0]).withSecret()
+	return created(subscriptionURL(feedmill.ID(views[0].ID)), views[0]).withSecret()
 }
 
 func (s *Server) changeSubscription(c *call) (answer, error) {

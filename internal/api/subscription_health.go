@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
@@ -103,29 +104,29 @@ func (s *Server) countRetries(c *call, backlogs map[feedmill.ID]feedmill.Subscri
 }
 
 // disablingAt is when failures disable a subscription that go on; zero where none do.
-func disablingAt(sub feedmill.Subscription) timestamp {
+func disablingAt(sub feedmill.Subscription) time.Time {
 	patience, ends := sub.Delivery.Patience()
 	if !ends || sub.FailingSince.IsZero() || sub.State != feedmill.SubscriptionActive {
-		return timestamp{}
+		return time.Time{}
 	}
-	return timestamp(sub.FailingSince.Add(patience))
+	return sub.FailingSince.Add(patience)
 }
 
 // overlapUntil is when a rotation's new secret alone signs; zero where none is under
 // way.
-func (s *Server) overlapUntil(c *call, sub feedmill.Subscription) (timestamp, error) {
+func (s *Server) overlapUntil(c *call, sub feedmill.Subscription) (time.Time, error) {
 	plain, err := s.Vault.Unseal(c.ctx(), sub.Secrets, sub.SecretsRecord())
 	if err != nil {
-		return timestamp{}, err
+		return time.Time{}, err
 	}
 	var secrets feedmill.SigningSecrets
 	if err := json.Unmarshal(plain, &secrets); err != nil {
-		return timestamp{}, fmt.Errorf("reading the secrets of %s: %w", sub.ID, err)
+		return time.Time{}, fmt.Errorf("reading the secrets of %s: %w", sub.ID, err)
 	}
 	if secrets = secrets.At(now()); secrets.Next == "" {
-		return timestamp{}, nil
+		return time.Time{}, nil
 	}
-	return timestamp(secrets.SwitchAt), nil
+	return secrets.SwitchAt, nil
 }
 
 // hastenStep is how many deliveries are made due in one transaction.

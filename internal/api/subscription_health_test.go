@@ -66,7 +66,7 @@ func TestRetrySubscription(t *testing.T) {
 
 // manyRetries is a store in which every subscription has very many retries.
 type manyRetries struct {
-	DeliveryStore
+	Store
 	asked []int
 }
 
@@ -85,8 +85,8 @@ func TestShareOfManyRetries(t *testing.T) {
 	w := newWorld(t)
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	w.dispatcher.totals = map[feedmill.ID]feedmill.DeliveryCount{id: {Delivered: 1000}}
-	store := &manyRetries{DeliveryStore: w.Server.Store.DeliveryStore}
-	w.Server.Store.DeliveryStore = store
+	store := &manyRetries{Store: w.Server.Store}
+	w.Server.Store = store
 	for path, want := range map[string]string{
 		"/events/subscriptions":               `"health":{"successShare":0.1,"backlog":1000,"backlogAtLeast":true,`,
 		"/events/subscriptions/" + string(id): `"health":{"successShare":0.1,"backlog":9001,`,

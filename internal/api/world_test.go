@@ -58,7 +58,7 @@ func newWorld(t testing.TB) *world {
 	w.subs = subscribe.New(subscribe.Options{Store: w.store, Vault: safe, Catalogue: catalogue, Kinds: []subscribe.Kind{&webhook.Kind{URLs: policy}}, Changed: w.dispatcher.Changed})
 	metrics := prometheus.NewRegistry()
 	w.Server = New(Options{
-		Store: NewStore(w.store), Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,
+		Store: w.store, Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,
 		Publisher:  publish.New(publish.Options{Store: db, Queue: w.dispatcher, Catalogue: catalogue, Metrics: metrics}),
 		Dispatcher: w.dispatcher, Subscriptions: w.subs, Catalogue: catalogue, Formats: decode.Formats(), CheckReading: decode.CheckReading,
 	})

@@ -39,7 +39,7 @@ import (
 // store is everything that the parts need of a store. No part sees more than its own
 // interface.
 type store interface {
-	api.WholeStore
+	api.Store
 	auth.Store
 	vault.Store
 	publish.Store

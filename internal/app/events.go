@@ -97,7 +97,7 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 // apiOptions are the parts of the API that do not depend on who may use it.
 func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 	return api.Options{
-		Store: api.NewStore(a.store), Vault: a.vault, Log: a.log, Metrics: metrics,
+		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics,
 		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue,
 		Subscriptions: subscribe.New(subscribe.Options{
 			Store: a.store, Vault: a.vault, Catalogue: e.catalogue, Kinds: e.kinds, Changed: e.dispatcher.Changed, Max: a.config.MaxSubscriptions,
