@@ -94,3 +94,17 @@ func benchEvent(sub feedmill.Subscription) feedmill.Event {
 	e.Payload = make([]byte, 500)
 	return e
 }
+
+// BenchmarkCreateSubscriptions creates subscriptions of one workspace, one by one, from a crowd.
+func BenchmarkCreateSubscriptions(b *testing.B) {
+	db, sub := benchStore(b)
+	b.ResetTimer()
+	inCrowd(b.N, func() {
+		one := sub
+		one.ID = feedmill.NewID(feedmill.PrefixSubscription)
+		if err := db.CreateSubscriptions(context.Background(), []feedmill.Subscription{one}, 1_000_000, nil); err != nil {
+			b.Error(err)
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "subscriptions/s")
+}

@@ -22,6 +22,8 @@ const (
 	acceptsMinWeight = 192 << 10
 	settlesInFlight  = 3
 	settlesMinWeight = 256
+	// maxSharedCreations is how many subscriptions are created in one transaction.
+	maxSharedCreations = 256
 	// sharedPatience bounds a shared transaction, which no single caller's
 	// context may end.
 	sharedPatience = 30 * time.Second
@@ -227,7 +229,7 @@ func (g *group[C]) withdraw(m *member[C]) bool {
 // blamesOne reports whether an error may be of one call and not of the
 // database, and is certain to have undone the transaction.
 func blamesOne(err error) bool {
-	if errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
+	if _, full := errors.AsType[*feedmill.QuotaError](err); full || errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
 		return true
 	}
 	var e *pgconn.PgError

@@ -12,7 +12,8 @@
 // attempts to come is in a table of its own, open_deliveries, and moves to the
 // partitions when it ends: so that the work that is left is quick to find
 // however much has been done. The calls that make up nearly all of the load,
-// [DB.Accept] and [DB.Settle], share transactions (see group).
+// [DB.Accept] and [DB.Settle], share transactions (see group). So do those that
+// create subscriptions, which have to lock their workspace until they are durable.
 package postgres
 
 import (
@@ -50,8 +51,9 @@ type DB struct {
 	fanouts   fanouts
 	payloads  payloadCache
 
-	accepts *group[*acceptCall]
-	settles *group[[]feedmill.Outcome]
+	accepts   *group[*acceptCall]
+	settles   *group[[]feedmill.Outcome]
+	creations *group[record.Creation]
 }
 
 // Open connects to the database and brings its schema up to date.
@@ -80,6 +82,7 @@ func Open(ctx context.Context, url string, o feedmill.StoreOptions) (*DB, error)
 	}
 	db.accepts = newGroup(db.acceptCalls, db.weight, maxSharedBytes, acceptsInFlight, acceptsMinWeight)
 	db.settles = newGroup(db.settleCalls, func(o []feedmill.Outcome) int { return len(o) }, maxSharedOutcomes, settlesInFlight, settlesMinWeight)
+	db.creations = newGroup(db.CreateAll, record.Creation.Len, maxSharedCreations, 1, 0)
 	if err := db.preparePartitions(ctx, time.Now(), time.Time{}, daysAheadAtOpen); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)

@@ -38,8 +38,10 @@ type Tx interface {
 	// it belongs to. A key that has a response already is
 	// feedmill.ErrIdempotencyKeyUsed.
 	KeepResponse(context.Context, *feedmill.IdempotentResponse) error
+	// AddTopics makes events find new subscriptions.
+	AddTopics(ctx context.Context, subs []feedmill.Subscription) error
 	// SetTopics makes events find a subscription, in place of what found the
-	// old one, which is nil where there was none.
+	// old one.
 	SetTopics(ctx context.Context, old *feedmill.Subscription, s feedmill.Subscription) error
 	// ForgetSubscription makes no event find a subscription that is deleted, and
 	// discards the first of its open deliveries.

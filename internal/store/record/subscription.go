@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -35,46 +36,95 @@ func (s Store) subscriptionValues(sub feedmill.Subscription) []any {
 // and not for both together, their workspace has no more than that in the end;
 // else that is a feedmill.QuotaError.
 func (s Store) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error {
+	return s.CreateAll(ctx, []Creation{s.NewCreation(ctx, subs, most, response)})
+}
+
+// Creation is a call of [Store.CreateSubscriptions].
+type Creation struct {
+	subs     []feedmill.Subscription
+	most     int
+	response *feedmill.IdempotentResponse
+	audit    []Statement
+}
+
+// Len is how many subscriptions are created.
+func (c Creation) Len() int { return len(c.subs) }
+
+// NewCreation is a call that is audited as ctx says.
+func (s Store) NewCreation(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) Creation {
+	c := Creation{subs: subs, most: most, response: response}
+	for _, sub := range subs {
+		c.audit = append(c.audit, Audited(ctx, s.d, sub.Workspace, sub.ID)...)
+	}
+	return c
+}
+
+// CreateAll does all calls in one transaction, or none of them.
+func (s Store) CreateAll(ctx context.Context, calls []Creation) error {
+	// Everybody locks workspaces in this order.
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c Creation) bool { return len(c.subs) == 0 })
+	slices.SortStableFunc(calls, func(a, b Creation) int { return cmp.Compare(a.subs[0].Workspace, b.subs[0].Workspace) })
 	return s.db.Write(ctx, func(tx Tx) error {
-		if err := tx.KeepResponse(ctx, response); err != nil {
-			return err
-		}
-		if err := s.checkQuota(ctx, tx, subs, most); err != nil {
-			return err
-		}
-		for _, sub := range subs {
-			made := []Statement{insert("subscriptions", s.d.SubscriptionColumns, s.subscriptionValues(sub)...)}
-			if err := tx.Send(ctx, append(made, Audited(ctx, s.d, sub.Workspace, sub.ID)...)...); err != nil {
+		var subs []feedmill.Subscription
+		var made []Statement
+		for _, c := range calls {
+			if err := tx.KeepResponse(ctx, c.response); err != nil {
 				return err
 			}
-			if err := tx.SetTopics(ctx, nil, sub); err != nil {
-				return err
+			for _, sub := range c.subs {
+				made = append(made, insert("subscriptions", s.d.SubscriptionColumns, s.subscriptionValues(sub)...))
 			}
+			subs, made = append(subs, c.subs...), append(made, c.audit...)
 		}
-		return nil
+		if err := s.checkQuotas(ctx, tx, calls); err != nil {
+			return err
+		}
+		if err := tx.Send(ctx, made...); err != nil {
+			return err
+		}
+		return tx.AddTopics(ctx, subs)
 	})
 }
 
-func (s Store) checkQuota(ctx context.Context, tx Tx, subs []feedmill.Subscription, most int) error {
-	if most <= 0 || len(subs) == 0 {
-		return nil
+// checkQuotas counts what the workspaces of calls have, each once.
+func (s Store) checkQuotas(ctx context.Context, tx Tx, calls []Creation) error {
+	type counted struct {
+		workspace feedmill.ID
+		kind      string
 	}
-	// Whoever counts after this lock sees what was added under it.
-	if s.d.LockWorkspace != "" {
-		if _, err := tx.Run(ctx, s.d.LockWorkspace, subs[0].Workspace); err != nil {
-			return err
+	counts := make(map[counted]int)
+	for _, c := range calls {
+		if c.most <= 0 {
+			continue
+		}
+		of := counted{c.subs[0].Workspace, live}
+		if c.subs[0].Listening() {
+			of.kind = listening
+		}
+		n, known := counts[of]
+		if !known {
+			var err error
+			if n, err = s.countSubscriptions(ctx, tx, of.workspace, of.kind); err != nil {
+				return err
+			}
+		}
+		if counts[of] = n + len(c.subs); counts[of] > c.most {
+			return &feedmill.QuotaError{Left: max(c.most-n, 0)}
 		}
 	}
-	kind := live
-	if subs[0].Listening() {
-		kind = listening
+	return nil
+}
+
+// countSubscriptions counts those of a workspace that are of a kind.
+func (s Store) countSubscriptions(ctx context.Context, tx Tx, workspace feedmill.ID, kind string) (n int, err error) {
+	// Whoever counts after this lock sees what was added under it.
+	if s.d.LockWorkspace != "" {
+		if _, err := tx.Run(ctx, s.d.LockWorkspace, workspace); err != nil {
+			return 0, err
+		}
 	}
-	var n int
-	err := tx.One(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = ?1 AND `+kind, []any{subs[0].Workspace}, &n)
-	if err == nil && n+len(subs) > most {
-		return &feedmill.QuotaError{Left: max(most-n, 0)}
-	}
-	return err
+	err = tx.One(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = ?1 AND `+kind, []any{workspace}, &n)
+	return n, err
 }
 
 // Subscription finds one that is not deleted.

@@ -8,6 +8,16 @@ import (
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
+// AddTopics makes events find new subscriptions.
+func (t recordTx) AddTopics(ctx context.Context, subs []feedmill.Subscription) error {
+	for _, s := range subs {
+		if err := t.SetTopics(ctx, nil, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // SetTopics makes events find the subscription, in place of what found the old
 // one, and puts its open deliveries in order where they have not been before.
 func (t recordTx) SetTopics(_ context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
