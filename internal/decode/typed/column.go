@@ -15,8 +15,8 @@ import (
 // column is one column of the data, and how its values become those of ours.
 type column struct {
 	feedmill.Column
-	// fill gives a vector the values of an array: at says where the value of a row is. Nulls
-	// are known to the vector already, and stay zero.
+	// fill gives a vector the values of an array: at says where the value of a row is, and is nil
+	// where rows and values have the same places. Nulls are known to the vector already, and stay zero.
 	fill func(c *column, v *columnar.Vector, values arrow.Array, at func(int) int)
 	// write appends a value that is not null as text, or as JSON where json says so.
 	write writer
@@ -149,7 +149,7 @@ func (c *column) vector(v *columnar.Vector, values arrow.Array) error {
 	*v = columnar.Vector{Type: c.Type, Len: values.Len(), Precision: c.Precision, Scale: c.Scale}
 	c.before = c.counted
 	values = plainValues(values)
-	at := func(i int) int { return i }
+	var at func(int) int
 	if d, ok := values.(*array.Dictionary); ok {
 		words := d.Dictionary()
 		at = d.GetValueIndex

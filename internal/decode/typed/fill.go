@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"bytes"
 	"math"
 	"math/bits"
 	"strings"
@@ -21,14 +22,28 @@ import (
 func each(v *columnar.Vector, at func(int) int, fn func(i, at int)) {
 	for i := range v.Len {
 		if !v.Null(i) {
-			fn(i, at(i))
+			fn(i, placeOf(i, at))
 		}
 	}
+}
+
+// placeOf is the place of the value of a row.
+func placeOf(row int, at func(int) int) int {
+	if at == nil {
+		return row
+	}
+	return at(row)
 }
 
 // convert makes values of another type of those that are not null.
 func convert[From, To any](v *columnar.Vector, at func(int) int, values []From, to func(From) To) []To {
 	out := make([]To, v.Len)
+	if at == nil && v.Valid == nil {
+		for i, value := range values[:v.Len] {
+			out[i] = to(value)
+		}
+		return out
+	}
 	each(v, at, func(i, at int) { out[i] = to(values[at]) })
 	return out
 }
@@ -68,7 +83,7 @@ func fillIntegers(_ *column, v *columnar.Vector, values arrow.Array, at func(int
 }
 
 func fillDecimals(c *column, v *columnar.Vector, values arrow.Array, at func(int) int) {
-	wide := make([]columnar.Int128, v.Len)
+	var wide []columnar.Int128
 	switch values := values.(type) {
 	case *array.Uint64:
 		wide = convert(v, at, values.Uint64Values(), func(n uint64) columnar.Int128 { return columnar.Int128{Lo: n} })
@@ -197,17 +212,46 @@ func floor(n, by int64) int64 {
 	return q
 }
 
+// takeTexts copies the bytes of all values, and reports whether it did: values that are no text, or
+// too long, are left to [fillWritten].
+func takeTexts(c *column, v *columnar.Vector, values arrow.Array) bool {
+	texts, ok := values.(*array.String)
+	if !ok || v.Len == 0 {
+		return false
+	}
+	offsets, all := texts.ValueOffsets(), texts.ValueBytes()
+	if len(all) > c.room || !utf8.Valid(all) {
+		return false
+	}
+	first := offsets[0]
+	v.Offsets = make([]uint32, v.Len+1)
+	for i, end := range offsets[1 : v.Len+1] {
+		if end < offsets[i] || end > offsets[i] && v.Null(i) {
+			return false
+		}
+		if at := int(end - first); at < len(all) && !utf8.RuneStart(all[at]) {
+			return false // in the middle of a character
+		}
+		v.Offsets[i+1] = uint32(end - first)
+	}
+	v.Bytes = bytes.Clone(all)
+	return true
+}
+
 // fillWritten writes every value as text.
 func fillWritten(c *column, v *columnar.Vector, values arrow.Array, at func(int) int) {
+	if at == nil && takeTexts(c, v, values) {
+		return
+	}
 	v.Offsets = make([]uint32, v.Len+1)
 	for i := 0; i < v.Len && len(v.Bytes) <= c.room; i++ {
 		if !v.Null(i) {
 			start := len(v.Bytes)
 			if c.json {
-				c.nested = c.write(c.nested[:0], values, at(i), true)
+				c.nested = c.write(c.nested[:0], values, placeOf(i, at), true)
 				v.Bytes = append(v.Bytes, c.nested...)
 			} else {
-				v.Bytes = c.write(v.Bytes, values, at(i), false)
+				v.Bytes = c.write(v.Bytes, values, placeOf(i, at), false)
 			}
 			if !utf8.Valid(v.Bytes[start:]) {
 				v.Bytes = append(v.Bytes[:start], strings.ToValidUTF8(string(v.Bytes[start:]), "\ufffd")...)
@@ -224,7 +268,7 @@ func fillJSON(c *column, v *columnar.Vector, values arrow.Array, at func(int) in
 	for i := 0; i < v.Len && len(v.Bytes) <= c.room; i++ {
 		if !v.Null(i) {
 			start := len(v.Bytes)
-			v.Bytes = c.write(v.Bytes, values, at(i), false)
+			v.Bytes = c.write(v.Bytes, values, placeOf(i, at), false)
 			if !jsontext.Value(v.Bytes[start:]).IsValid() {
 				v.Bytes = appendQuoted(v.Bytes[:start], string(v.Bytes[start:]))
 				c.note(noteJSON, i)
