@@ -2,13 +2,14 @@ package api
 
 import (
 	"cmp"
-	"compress/gzip"
 	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -60,11 +61,9 @@ func (a *answer) coded(coding string) {
 func compress(w io.Writer, coding string) io.WriteCloser {
 	switch coding {
 	case "gzip":
-		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		if err != nil {
-			panic(err) // the level is one
-		}
-		return z
+		z := gzipWriters.Get().(*gzip.Writer)
+		z.Reset(w)
+		return &gzipWriter{z}
 	case "zstd":
 		// Of a window of 8 MiB every client has the memory (RFC 9659).
 		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
@@ -74,6 +73,29 @@ func compress(w io.Writer, coding string) io.WriteCloser {
 		return z
 	}
 	return plainWriter{w}
+}
+
+// gzipWriters are used again, because one takes longer to create than to compress a page.
+var gzipWriters = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is one
+	}
+	return z
+}}
+
+// gzipWriter is a writer that is released when it is closed.
+type gzipWriter struct{ *gzip.Writer }
+
+func (w *gzipWriter) Close() error {
+	if w.Writer == nil {
+		return nil
+	}
+	err := w.Writer.Close()
+	w.Reset(io.Discard)
+	gzipWriters.Put(w.Writer)
+	w.Writer = nil
+	return err
 }
 
 type plainWriter struct{ io.Writer }

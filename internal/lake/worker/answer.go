@@ -40,12 +40,11 @@ func (d *database) answer(out *sender, request wire.Request) (end wire.End, err 
 	if err := d.guard(request); err != nil {
 		return wire.End{}, err
 	}
-	r, err := d.query(request.SQL, request.Args, request.Apart)
+	r, err := d.page(request)
 	if err != nil {
 		return wire.End{}, err
 	}
 	defer r.close()
-	r.then = request.Then
 	if len(r.columns) < len(request.Names) {
 		return wire.End{}, fmt.Errorf("%d names for %d columns", len(request.Names), len(r.columns))
 	}

@@ -93,6 +93,8 @@ type result struct {
 	then []string
 	// open says that the query may have more chunks, and fetched that it had one.
 	open, fetched bool
+	// short says that all rows fit into a page, so that they are held in memory.
+	short bool
 	// mayApart allows to read a row some columns at a time; held is one where such a
 	// row is at hand and was not returned yet.
 	mayApart bool
@@ -107,7 +109,21 @@ type result struct {
 // query begins a query. With apart, a row that is too large for the database is read some
 // columns at a time.
 func (d *database) query(sql string, args []string, apart bool) (*result, error) {
-	r := &result{database: d, args: args, mayApart: apart}
+	return d.begin(sql, &result{database: d, args: args, mayApart: apart})
+}
+
+// page begins the query of a request, which may be one for a page.
+func (d *database) page(request wire.Request) (*result, error) {
+	return d.begin(request.SQL, &result{
+		database: d, args: request.Args, mayApart: request.Apart, then: request.Then,
+		short: d.file == "" && len(request.Args) == 0 && len(request.Then) == 0 && request.Limit > 0 && request.Limit <= pageRows,
+	})
+}
+
+// pageRows is up to how many rows a result is held in memory.
+const pageRows = 1000
+
+func (d *database) begin(sql string, r *result) (*result, error) {
 	var err error
 	if r.held, err = r.start(sql); err != nil {
 		r.close()
@@ -135,6 +151,35 @@ func (r *result) startApart(failure error) (int, error) {
 
 // begin runs a query, whose columns are those of the one before.
 func (r *result) begin(sql string) error {
+	run := r.runPrepared
+	if r.short {
+		run = r.runShort
+	}
+	if err := run(sql); err != nil {
+		return err
+	}
+	columns := make([]column, duckdb.ColumnCount(&r.result))
+	for i := range columns {
+		c, err := describe(&r.result, duckdb.IdxT(i))
+		if err != nil {
+			return err
+		}
+		columns[i] = c
+	}
+	return r.take(columns)
+}
+
+// runShort runs a query whose rows are held in memory, which a limit does anyway. It is planned
+// once; a prepared statement that reads a file is planned when it is prepared and again when it is run.
+func (r *result) runShort(sql string) error {
+	if duckdb.Query(r.database.conn, sql, &r.result) == duckdb.StateError {
+		return r.failure()
+	}
+	return nil
+}
+
+// runPrepared runs a query whose rows are fetched as they are found.
+func (r *result) runPrepared(sql string) error {
 	if duckdb.Prepare(r.database.conn, sql, &r.statement) == duckdb.StateError {
 		message := duckdb.PrepareError(r.statement)
 		return &wire.Failure{Message: message, Memory: saysMemory(message)}
@@ -149,15 +194,7 @@ func (r *result) begin(sql string) error {
 	if duckdb.ExecutePreparedStreaming(r.statement, &r.result) == duckdb.StateError {
 		return r.failure()
 	}
-	columns := make([]column, duckdb.ColumnCount(&r.result))
-	for i := range columns {
-		c, err := describe(&r.result, duckdb.IdxT(i))
-		if err != nil {
-			return err
-		}
-		columns[i] = c
-	}
-	return r.take(columns)
+	return nil
 }
 
 // take takes over the columns of a query, which are those of the one before.
