@@ -190,6 +190,8 @@ type Options struct {
 	PublicURL string
 	// Version is that of the program.
 	Version string
+	// Docs serves the documentation at /docs and below.
+	Docs http.Handler
 }
 
 // Server answers the API's requests. It is an [http.Handler].

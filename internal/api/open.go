@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/api/docs"
 	"github.com/feedmill/feedmill/internal/api/openapi"
 )
 
@@ -62,9 +61,9 @@ func (s *Server) openRoutes() []route {
 // pages are what other programs' handlers answer; they leave no log line.
 func (s *Server) pages() map[string]http.Handler {
 	return map[string]http.Handler{
-		"GET /metrics":         promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{}),
-		"GET /docs":            docs.Page(),
-		"GET /docs/rapidoc.js": docs.Script(),
+		"GET /metrics":        promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{}),
+		"GET /docs":           s.Docs,
+		"GET /docs/{page...}": s.Docs,
 	}
 }
 

@@ -200,7 +200,7 @@ func (s *Server) unmatched(r *http.Request) (answer, error) {
 // cleanPath reports whether a path is in its shortest form. ServeMux redirects
 // others; here they are simply not there.
 func cleanPath(p string) bool {
-	if p == "/" {
+	if p == "/" || p == "/docs/" {
 		return true
 	}
 	for segment := range strings.SplitSeq(strings.TrimPrefix(p, "/"), "/") {

@@ -93,8 +93,8 @@ func TestTableAndDocumentAgree(t *testing.T) {
 		t.Run(at, func(t *testing.T) { agree(t, r, op) })
 	}
 	for pattern := range s.pages() {
-		if pattern == "GET /docs/rapidoc.js" {
-			continue // part of a page
+		if pattern == "GET /docs/{page...}" {
+			continue // the pages below it
 		}
 		op, ok := document[pattern]
 		if !ok || op.Security == nil || len(*op.Security) != 0 {

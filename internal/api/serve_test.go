@@ -97,7 +97,7 @@ func TestLogHidesAKeyInThePath(t *testing.T) {
 		"/keys/%ff":                                "/keys/***",
 		"/keys/" + id:                              "/keys/" + id,
 		"/events/subscriptions/" + id + "/test":    "/events/subscriptions/" + id + "/test",
-		"/docs/rapidoc.js":                         "/docs/rapidoc.js",
+		"/docs/how-to/" + id:                       "/docs/***/" + id,
 		"/":                                        "/",
 		"//keys":                                   "//keys",
 	} {

@@ -18,7 +18,8 @@ import (
 func newTestServer(log *strings.Builder, more ...route) *Server {
 	s := New(Options{
 		Auth: everybody{"ws_test"}, Metrics: prometheus.NewRegistry(), Formats: decode.Formats(), CheckReading: decode.CheckReading,
-		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Docs: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<!doctype html>")) }),
+		Log:  slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	for _, r := range more {
 		s.handle(r)

@@ -85,7 +85,7 @@ func TestBodyThatTricklesIsCut(t *testing.T) {
 }
 
 func TestAnswerThatIsNotFetchedIsCut(t *testing.T) {
-	for _, path := range []string{"/openapi.json", "/docs/rapidoc.js", "/metrics", "/docs"} {
+	for _, path := range []string{"/openapi.json", "/docs/api", "/metrics", "/docs"} {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				conn := connect(t, newTestServer(new(strings.Builder)))

@@ -15,8 +15,10 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
+	"github.com/feedmill/feedmill/internal/api/openapi"
 	"github.com/feedmill/feedmill/internal/auth"
 	"github.com/feedmill/feedmill/internal/machine"
+	"github.com/feedmill/feedmill/internal/manual"
 	"github.com/feedmill/feedmill/internal/serve"
 	"github.com/feedmill/feedmill/internal/ui"
 )
@@ -80,6 +82,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	options := a.apiOptions(events, metrics)
 	options.Feeds, options.Connections, options.SignIns = feeds, feeds.connections, feeds.people
 	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version
+	options.Docs = manual.New(manual.Options{Document: openapi.JSON, Tokens: ui.Tokens(), Mark: ui.Mark(), Theme: ui.Theme, PublicURL: a.config.PublicURL})
 	endpoints := api.New(options)
 	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)
 	if err != nil {

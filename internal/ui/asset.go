@@ -89,6 +89,12 @@ func zipped(text []byte) []byte {
 	return b.Bytes()
 }
 
+// Tokens returns the style sheet with the colors and fonts of the pages.
+func Tokens() []byte { return read("frame/tokens.css") }
+
+// Mark returns the logo, as SVG.
+func Mark() []byte { return read("frame/mark.svg") }
+
 // ServeHTTP answers an asset, of whatever set: a page that was loaded before a new
 // version gets the new ones rather than none.
 func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {

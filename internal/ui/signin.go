@@ -70,7 +70,8 @@ func local(path string) string {
 // themeCookie has the theme that was chosen, where it is not the system's.
 const themeCookie = "feedmill_theme"
 
-func theme(r *http.Request) string {
+// Theme returns the theme that a visitor has chosen: light, dark or auto.
+func Theme(r *http.Request) string {
 	if cookie, err := r.Cookie(themeCookie); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
 		return cookie.Value
 	}
@@ -79,10 +80,12 @@ func theme(r *http.Request) string {
 
 // changeTheme keeps the theme that was chosen and leads back.
 func changeTheme(v *visit) error {
-	cookie := http.Cookie{Name: themeCookie, Value: v.r.PostFormValue("theme"), Path: "/ui/", SameSite: http.SameSiteLaxMode, HttpOnly: true, MaxAge: 365 * 24 * 3600}
+	cookie := http.Cookie{Name: themeCookie, Value: v.r.PostFormValue("theme"), Path: "/", SameSite: http.SameSiteLaxMode, HttpOnly: true, MaxAge: 365 * 24 * 3600}
 	if cookie.Value != "light" && cookie.Value != "dark" {
 		cookie.Value, cookie.MaxAge = "", -1
 	}
 	http.SetCookie(v.w, &cookie)
+	// Earlier releases stored it for the pages alone, which would take precedence.
+	http.SetCookie(v.w, &http.Cookie{Name: themeCookie, Path: "/ui/", MaxAge: -1})
 	return v.redirect(local(v.r.PostFormValue("back")))
 }

@@ -149,7 +149,7 @@ func (v *visit) inTrouble(status int) map[string]int64 {
 func (v *visit) render(status int, name, title string, data any) error {
 	p := loadPages()[name]
 	return v.write(status, p, "page", frame{
-		Title: title, Section: p.section, Nonce: v.nonce, Theme: theme(v.r), Path: v.r.URL.RequestURI(), Assets: loadAssets().path,
+		Title: title, Section: p.section, Nonce: v.nonce, Theme: Theme(v.r), Path: v.r.URL.RequestURI(), Assets: loadAssets().path,
 		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data, Trouble: v.inTrouble(status),
 	})
 }

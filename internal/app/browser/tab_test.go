@@ -172,6 +172,14 @@ var axe = sync.OnceValue(func() string {
 // it where FEEDMILL_SHOTS names a folder.
 func (b *tab) accessible(name string) {
 	b.t.Helper()
+	b.inspect(name)
+	b.copies(name)
+	b.narrow(name)
+}
+
+// inspect runs axe-core, light and dark.
+func (b *tab) inspect(name string) {
+	b.t.Helper()
 	b.wait(`document.readyState === 'complete' && document.documentElement.classList.contains('scripted')`)
 	b.do(chromedp.Evaluate[chromedp.Void](axe() + `;undefined`))
 	for _, scheme := range []string{"light", "dark"} {
@@ -187,10 +195,20 @@ func (b *tab) accessible(name string) {
 		}
 		b.shot(name + "-" + scheme)
 	}
+}
+
+// copies checks that the tables of a page can be copied as CSV.
+func (b *tab) copies(name string) {
+	b.t.Helper()
 	if bare := run(b, chromedp.Evaluate[int](`[...document.querySelectorAll('main table')].filter((t) => !t.closest('[data-grid], .notice, .flush') &&
 		!t.nextElementSibling?.matches('.copy-table') && !t.parentElement.nextElementSibling?.matches('.copy-table')).length`)); bare > 0 {
 		b.t.Errorf("%s has %d tables that cannot be copied as CSV", name, bare)
 	}
+}
+
+// narrow checks that a page fits a phone.
+func (b *tab) narrow(name string) {
+	b.t.Helper()
 	b.do(chromedp.EmulateViewport(380, 900))
 	if over := run(b, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); over > 0 {
 		b.t.Errorf("%s is %d px too wide for a phone", name, over)
