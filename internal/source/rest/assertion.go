@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/rand"
@@ -13,8 +14,12 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net/http"
+	"net/url"
 	"strings"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // assertionLife is how long the word for a token is good. Some sources take none
@@ -74,9 +79,66 @@ func wantP256(key *ecdsa.PrivateKey) error {
 	return nil
 }
 
+// serviceAccount is given tokens for assertions that it signs.
+type serviceAccount struct {
+	tokenEndpoint
+	key crypto.Signer
+	// text is the key as the definition has it.
+	text                             string
+	keyID, issuer, subject, audience string
+}
+
+func readServiceAccount(o *object) auth {
+	a := &serviceAccount{tokenEndpoint: o.readTokenURL()}
+	if a.text = o.needText("privateKey"); a.text != "" {
+		var err error
+		if a.key, err = parsePrivateKey(a.text); err != nil {
+			o.unreadable("privateKey", upperFirst(err.Error())+".")
+		}
+	}
+	o.secret("privateKey")
+	a.issuer = o.needText("issuer")
+	a.keyID, _ = o.text("keyId")
+	a.subject, _ = o.text("subject")
+	a.audience, _ = o.text("audience")
+	return a
+}
+
+func (a *serviceAccount) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
+	return func(ctx context.Context, _ *tokenSlot) (receivedToken, error) { return a.assert(ctx, r, traced) }
+}
+
+func (a *serviceAccount) tell(add func(...string)) {
+	add("jwtBearer", a.text, a.issuer, a.subject, a.audience)
+	a.tellEndpoint(add)
+}
+
+func (a *serviceAccount) hide(m *mask) { m.add(a.text) }
+
+// assert asks for a token with a signed assertion.
+func (a *serviceAccount) assert(ctx context.Context, r *run, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+	build := func(ctx context.Context) (*http.Request, error) {
+		assertion, err := a.assertion(time.Now())
+		if err != nil {
+			return nil, err
+		}
+		r.mask.add(assertion)
+		form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
+		if a.scope != "" {
+			form.Set("scope", a.scope)
+		}
+		return newRequest(ctx, http.MethodPost, a.url, form.Encode(), "application/x-www-form-urlencoded")
+	}
+	found, err := r.askToken(ctx, build, r.spec.request.timeout, traced, nil, accessTokenPath, expiresInPath)
+	if err != nil {
+		return receivedToken{}, err
+	}
+	return r.received(found[0], found[1])
+}
+
 // assertion is the signed word of a service account for which a source gives a
 // token (RFC 7523).
-func (a *auth) assertion(now time.Time) (string, error) {
+func (a *serviceAccount) assertion(now time.Time) (string, error) {
 	header := map[string]string{"typ": "JWT", "alg": "RS256"}
 	if _, elliptic := a.key.(*ecdsa.PrivateKey); elliptic {
 		header["alg"] = "ES256"
@@ -86,7 +148,7 @@ func (a *auth) assertion(now time.Time) (string, error) {
 	}
 	claims := map[string]any{"iss": a.issuer, "aud": a.audience, "iat": now.Add(-assertionLag).Unix(), "jti": rand.Text(), "exp": now.Add(assertionLife).Unix()}
 	if a.audience == "" {
-		claims["aud"] = a.tokenURL.String()
+		claims["aud"] = a.url.String()
 	}
 	if a.subject != "" {
 		claims["sub"] = a.subject

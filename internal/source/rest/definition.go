@@ -126,15 +126,7 @@ func (d *Definition) URLs() []NamedURL {
 	if d == nil || d.Spec == nil {
 		return nil
 	}
-	urls := []NamedURL{{"/request/url", d.Spec.request.origin}}
-	switch a := &d.Spec.auth; a.kind {
-	case authOAuth, authRenew, authJWT:
-		if a.tokenURL != nil {
-			urls = append(urls, NamedURL{"/auth/tokenUrl", origin(a.tokenURL)})
-		}
-	case authLogin:
-		urls = append(urls, NamedURL{"/auth/request/url", a.login.origin})
-	}
+	urls := append([]NamedURL{{"/request/url", d.Spec.request.origin}}, d.Spec.auth.places()...)
 	if e := d.Spec.each; e != nil && e.list != nil {
 		urls = append(urls, NamedURL{"/each/in/request/url", e.list.spec.request.origin})
 	}

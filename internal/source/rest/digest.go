@@ -13,21 +13,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// readDigest reads a user of digest authentication (RFC 7616).
-func (o *object) readDigest(a *auth) {
-	a.username = o.needText("username")
-	if strings.Contains(a.username, ":") {
-		o.Fault("username", "A user name for digest authentication has no colon.")
-	}
-	if a.password, _ = o.text("password"); !o.Has("password") {
-		o.unreadable("password", strictjson.Required)
-	}
-	o.secret("password")
+// digestUser is a user of digest authentication (RFC 7616).
+type digestUser struct {
+	unsigned
+	user
 }
+
+func readDigest(o *object) auth { return &digestUser{user: o.readUser("digest")} }
+
+func (a *digestUser) signsAddress() bool       { return true }
+func (a *digestUser) digest() *digestUser      { return a }
+func (a *digestUser) tell(add func(...string)) { add("digest", a.name, a.password) }
+func (a *digestUser) hide(m *mask)             { m.add(a.password) }
 
 // challenge is what a server asks to be answered with the password.
 type challenge struct {
@@ -154,13 +153,13 @@ func unquoted(text string) string {
 
 // answer is the header by which a request answers a challenge, for the use of its nonce of
 // that number.
-func (c *challenge) answer(a *auth, request *http.Request, cnonce string, use int64) string {
+func (c *challenge) answer(a *digestUser, request *http.Request, cnonce string, use int64) string {
 	h := func(text string) string {
 		sum := digestHashes[strings.TrimSuffix(c.algorithm, "-SESS")]()
 		_, _ = io.WriteString(sum, text)
 		return hex.EncodeToString(sum.Sum(nil))
 	}
-	secret := h(a.username + ":" + c.realm + ":" + a.password)
+	secret := h(a.name + ":" + c.realm + ":" + a.password)
 	if strings.HasSuffix(c.algorithm, "-SESS") {
 		secret = h(secret + ":" + c.nonce + ":" + cnonce)
 	}
@@ -174,7 +173,7 @@ func (c *challenge) answer(a *auth, request *http.Request, cnonce string, use in
 	if c.qop != "" {
 		response = h(strings.Join([]string{secret, c.nonce, count, cnonce, c.qop, h(signed)}, ":"))
 	}
-	fields := []string{c.user(a.username, h), "realm=" + quotedValue(c.realm), "uri=" + quotedValue(uri), "algorithm=" + strings.Replace(c.algorithm, "-SESS", "-sess", 1), "nonce=" + quotedValue(c.nonce)}
+	fields := []string{c.user(a.name, h), "realm=" + quotedValue(c.realm), "uri=" + quotedValue(uri), "algorithm=" + strings.Replace(c.algorithm, "-SESS", "-sess", 1), "nonce=" + quotedValue(c.nonce)}
 	if c.qop != "" {
 		fields = append(fields, "nc="+count, "cnonce="+quotedValue(cnonce), "qop="+c.qop)
 	}
@@ -211,7 +210,7 @@ type digestState struct {
 }
 
 // sign answers the last challenge, where there is one. It returns the nonce.
-func (d *digestState) sign(a *auth, request *http.Request) (nonce string) {
+func (d *digestState) sign(a *digestUser, request *http.Request) (nonce string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.current == nil {
@@ -239,7 +238,7 @@ const maxChallenges = 3
 // first one, or one to another nonce where the server says that the old one is stale, or has
 // accepted it before.
 func (e *exchange) challenged(request *http.Request, response *http.Response) bool {
-	if !e.signed || e.spec.auth.kind != authDigest || response.StatusCode != http.StatusUnauthorized || !sameOrigin(request.URL, e.spec.request.origin) {
+	if !e.signed || e.spec.auth.digest() == nil || response.StatusCode != http.StatusUnauthorized || !sameOrigin(request.URL, e.spec.request.origin) {
 		return false
 	}
 	c, ok := findChallenge(response.Header)

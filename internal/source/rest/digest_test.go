@@ -22,18 +22,18 @@ func TestDigestVectors(t *testing.T) {
 		{old, "Mufasa", "Circle Of Life", "http://www.nowhere.org/dir/index.html", "0a4f113b", "6629fae49393a05397450978507c4ef1", "qop=auth"},
 	} {
 		c, ok := parseChallenge(test.challenge)
-		got := c.answer(&auth{username: test.user, password: test.password}, requestTo(t, "GET", test.address, "", ""), test.cnonce, 1)
+		got := c.answer(&digestUser{user: user{test.user, test.password}}, requestTo(t, "GET", test.address, "", ""), test.cnonce, 1)
 		if !ok || !strings.Contains(got, `response="`+test.response+`"`) || !strings.Contains(got, test.more) {
 			t.Errorf("%s: %s", test.challenge, got)
 		}
 	}
 	c, _ := parseChallenge(`realm="api@example.org", qop="auth", algorithm=SHA-512-256, nonce="n", charset=UTF-8, userhash=true`)
 	r := requestTo(t, "GET", "http://api.example.org/doe.json", "", "")
-	if got := c.answer(&auth{username: "Jäsøn Doe", password: "p"}, r, "c", 1); !strings.Contains(got, "userhash=true") || strings.Contains(got, "Doe") || strings.Contains(got, "username*") {
+	if got := c.answer(&digestUser{user: user{"Jäsøn Doe", "p"}}, r, "c", 1); !strings.Contains(got, "userhash=true") || strings.Contains(got, "Doe") || strings.Contains(got, "username*") {
 		t.Error(got)
 	}
 	c.userhash = false
-	if got := c.answer(&auth{username: "Jäsøn Doe", password: "p"}, r, "c", 1); !strings.Contains(got, "username*=UTF-8''J%C3%A4s%C3%B8n%20Doe") {
+	if got := c.answer(&digestUser{user: user{"Jäsøn Doe", "p"}}, r, "c", 1); !strings.Contains(got, "username*=UTF-8''J%C3%A4s%C3%B8n%20Doe") {
 		t.Error(got)
 	}
 	for _, text := range []string{`realm="x"`, `nonce="n", algorithm=SHA-1`, `nonce="n", qop="auth-conf"`, ""} {

@@ -153,8 +153,9 @@ func (e *exchange) try(ctx context.Context, attempt int, c credential) outcome {
 	for hops := 0; ; hops++ {
 		// A redirect within the origin keeps its headers.
 		if home && (hops == 0 || c.auth.signsAddress()) {
-			if c.sign(request); c.auth.kind == authDigest {
-				e.nonce = e.digest.sign(c.auth, request)
+			c.auth.sign(request, c.token)
+			if user := c.auth.digest(); user != nil {
+				e.nonce = e.digest.sign(user, request)
 			}
 		}
 		traced := feedmill.TracedRequest{Method: request.Method, URL: e.mask.url(request.URL), At: time.Now().UTC(), Page: e.page, Attempt: attempt}

@@ -30,11 +30,28 @@ var (
 	signedWords = []string{"method", "host", "path", "query", "url", "body"}
 )
 
-// hmacSigning is what is signed with hmac, and how the signature is written.
+// hmacSigning is what is signed with a shared secret, how the signature is written, and where it
+// is sent.
 type hmacSigning struct {
+	unsigned
+	secret    string
 	algorithm string
 	over      template
 	encoding  string
+	in, name  string
+}
+
+func (a *hmacSigning) signsAddress() bool { return true }
+func (a *hmacSigning) stamps() bool       { return true }
+
+func (a *hmacSigning) tell(add func(...string)) {
+	add(authHMAC, a.secret, a.in, a.name, a.algorithm, a.over.text)
+}
+
+func (a *hmacSigning) hide(m *mask) {
+	if m.add(a.secret); a.in == inQuery {
+		m.named = append(m.named, a.name)
+	}
 }
 
 // readStampWords has the requests of a source that is signed with hmac know its tokens.
@@ -47,10 +64,11 @@ func readStampWords(o *object) {
 }
 
 // readHMAC reads how a text that describes the request is signed with a shared secret.
-func (o *object) readHMAC(a *auth) {
-	a.hmac.algorithm = o.choice("algorithm", "sha256", "sha256", "sha512", "sha384", "sha1", "md5")
-	a.hmac.encoding = o.choice("encoding", "hex", "hex", "base64", "base64url")
-	a.password = o.needText("secret")
+func readHMAC(o *object) auth {
+	a := new(hmacSigning)
+	a.algorithm = o.choice("algorithm", "sha256", "sha256", "sha512", "sha384", "sha1", "md5")
+	a.encoding = o.choice("encoding", "hex", "hex", "base64", "base64url")
+	a.secret = o.needText("secret")
 	o.secret("secret")
 	variables := o.r.variables
 	for _, word := range variables[:len(variables)-len(stampWords)] { // the word of each
@@ -60,7 +78,7 @@ func (o *object) readHMAC(a *auth) {
 	}
 	o.r.variables = append(slices.Clone(variables), signedWords...)
 	if o.needText("over") != "" {
-		a.hmac.over, _ = o.template("over")
+		a.over, _ = o.template("over")
 	}
 	o.r.variables = variables
 	switch {
@@ -78,6 +96,7 @@ func (o *object) readHMAC(a *auth) {
 	if !httpguts.ValidHeaderFieldValue(a.name) {
 		o.Fault("param", "param must not hold control characters.")
 	}
+	return a
 }
 
 type stampKey struct{}
@@ -85,7 +104,7 @@ type stampKey struct{}
 // stamped is a moment with the time of the request and a nonce, where these are signed, and a
 // context by which the signature has the same.
 func (r *run) stamped(ctx context.Context, m moment) (context.Context, moment) {
-	if r.spec.auth.kind != authHMAC {
+	if !r.spec.auth.stamps() {
 		return ctx, m
 	}
 	now := time.Now()
@@ -93,8 +112,7 @@ func (r *run) stamped(ctx context.Context, m moment) (context.Context, moment) {
 	return context.WithValue(ctx, stampKey{}, m), m
 }
 
-// signHMAC signs a request with a shared secret.
-func (a *auth) signHMAC(request *http.Request) {
+func (a *hmacSigning) sign(request *http.Request, _ string) {
 	m, _ := request.Context().Value(stampKey{}).(moment)
 	if a.in == inQuery {
 		request.URL.RawQuery = removeQuery(request.URL.RawQuery, a.name)
@@ -109,11 +127,11 @@ func (a *auth) signHMAC(request *http.Request) {
 		m = m.with(name, value)
 	}
 	m.room = nil
-	mac := hmac.New(hashes[a.hmac.algorithm], []byte(a.password))
-	_, _ = io.WriteString(mac, a.hmac.over.expand(m, nil))
+	mac := hmac.New(hashes[a.algorithm], []byte(a.secret))
+	_, _ = io.WriteString(mac, a.over.expand(m, nil))
 	sum := mac.Sum(nil)
 	signature := hex.EncodeToString(sum)
-	switch a.hmac.encoding {
+	switch a.encoding {
 	case "base64":
 		signature = base64.StdEncoding.EncodeToString(sum)
 	case "base64url":

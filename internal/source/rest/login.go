@@ -1,15 +1,9 @@
 package rest
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"maps"
 	"net/http"
-	"net/url"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,28 +15,98 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// maxTokenAnswer is how long the answer with a token may be.
-const maxTokenAnswer = 1 << 20
-
-// The members of the answer of a token endpoint (RFC 6749).
-var (
-	accessTokenPath = mustPath("$.access_token")
-	expiresInPath   = mustPath("$.expires_in")
-
-	refreshTokenPath = mustPath("$.refresh_token")
-)
-
-func mustPath(text string) *jsonpath.Path {
-	path, err := jsonpath.Parse(text)
-	if err != nil {
-		panic(err)
-	}
-	return path
+// loginAuth is a request whose response has a token.
+type loginAuth struct {
+	unsigned
+	request request
+	// The token is at tokenPath of the response, or in one of its headers or cookies.
+	tokenPath                *jsonpath.Path
+	tokenHeader, tokenCookie string
+	// header is where the token is sent, behind a prefix.
+	header, prefix string
 }
 
-// login makes the request of a login and finds the token in its answer.
-func (r *run) login(ctx context.Context, traced *[]feedmill.TracedRequest) (receivedToken, error) {
-	q := &r.spec.auth.login
+// readLogin reads a request whose response has the token.
+func readLogin(o *object) auth {
+	a := &loginAuth{header: "Authorization", prefix: "Bearer"}
+	if in := o.object("request"); in != nil {
+		cursor := o.r.usesCursor
+		if a.request = readRequest(in, "POST"); o.r.usesCursor != cursor {
+			o.r.fault(o.r.usesCursor, "A login has no cursor.")
+		}
+		if body := in.Value.Member("body"); body != nil && body.Member("value") != nil {
+			at := in.pointer("body") + "/value"
+			o.r.secrets = slices.DeleteFunc(o.r.secrets, func(p string) bool { return strings.HasPrefix(p, at+"/") })
+			o.r.secrets = append(o.r.secrets, at)
+		}
+	} else if !o.Has("request") {
+		o.unreadable("request", strictjson.Required)
+	}
+	given := 0
+	for _, name := range []string{"tokenPath", "tokenHeader", "tokenCookie"} {
+		if o.Has(name) {
+			given++
+		}
+	}
+	if given != 1 {
+		o.unreadable("tokenPath", "Say where the token is with one of tokenPath, tokenHeader and tokenCookie.")
+	}
+	a.tokenPath = o.path("tokenPath", false)
+	a.tokenHeader, _ = o.text("tokenHeader")
+	if a.tokenCookie, _ = o.text("tokenCookie"); a.tokenCookie != "" {
+		a.header, a.prefix = "Cookie", a.tokenCookie+"="
+	}
+	if s, ok := o.text("header"); ok {
+		a.header = s
+		if wrong := wrongHeader(s); wrong != "" {
+			o.Fault("header", wrong)
+		}
+		if !strings.EqualFold(s, "Authorization") && (a.tokenCookie == "" || !strings.EqualFold(s, "Cookie")) {
+			a.prefix = ""
+		}
+	}
+	if s, ok := o.text("prefix"); ok {
+		a.prefix = s
+		if !httpguts.ValidHeaderFieldValue(s) {
+			o.Fault("prefix", "This holds characters that a header cannot, such as line breaks.")
+		}
+	}
+	return a
+}
+
+func (a *loginAuth) sign(request *http.Request, token string) {
+	request.Header.Set(a.header, prefixed(a.prefix, token))
+}
+
+func (a *loginAuth) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
+	return func(ctx context.Context, _ *tokenSlot) (receivedToken, error) { return a.login(ctx, r, traced) }
+}
+
+func (a *loginAuth) places() []NamedURL { return []NamedURL{{"/auth/request/url", a.request.origin}} }
+
+func (a *loginAuth) tell(add func(...string)) {
+	add("login", a.header, a.prefix)
+	if a.request.origin != nil {
+		body, _, _ := a.request.payload(moment{}, nil)
+		add(a.request.url.text, body)
+	}
+	tellParams(add, a.request.query, a.request.headers)
+}
+
+func (a *loginAuth) hide(m *mask) {
+	m.addRequest(&a.request)
+	if b := a.request.body; b != nil {
+		m.addNode(&b.json, true)
+		m.add(b.text.text)
+		for _, p := range b.form {
+			m.addTemplates(p.values)
+		}
+	}
+}
+
+// login makes the request and finds the token in its answer.
+func (a *loginAuth) login(ctx context.Context, r *run, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+	q := &a.request
 	build := func(ctx context.Context) (*http.Request, error) {
 		target, err := q.address(r.at)
 		if err != nil {
@@ -58,7 +122,6 @@ func (r *run) login(ctx context.Context, traced *[]feedmill.TracedRequest) (rece
 		}
 		return request, q.setHeaders(request, r.at)
 	}
-	a := &r.spec.auth
 	if a.tokenPath != nil {
 		found, err := r.askToken(ctx, build, q.timeout, traced, nil, a.tokenPath)
 		if err != nil {
@@ -80,7 +143,7 @@ func (r *run) login(ctx context.Context, traced *[]feedmill.TracedRequest) (rece
 
 // tokenIn is the token in the header of a response, empty where there is none. A cookie that
 // is deleted is none.
-func (a *auth) tokenIn(response *http.Response) (token string) {
+func (a *loginAuth) tokenIn(response *http.Response) (token string) {
 	if a.tokenCookie == "" {
 		return response.Header.Get(a.tokenHeader)
 	}
@@ -90,167 +153,4 @@ func (a *auth) tokenIn(response *http.Response) (token string) {
 		}
 	}
 	return token
-}
-
-// clientToken asks for a token with the secrets of a client. They are sent in
-// the header, as the standard wants it, and where that is refused in the body.
-func (r *run) clientToken(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest, grant url.Values) (receivedToken, error) {
-	a := &r.spec.auth
-	public := a.password == ""
-	if a.placement != "" {
-		slot.inBody = a.placement == placementBody
-	}
-	ask := func() ([]value, error) {
-		build := func(ctx context.Context) (*http.Request, error) {
-			form := maps.Clone(grant)
-			if a.scope != "" {
-				form.Set("scope", a.scope)
-			}
-			if a.kind == authOAuth && a.audience != "" {
-				form.Set("audience", a.audience)
-			}
-			for _, p := range a.parameters {
-				for _, v := range p.values {
-					form.Add(p.name, v.text)
-				}
-			}
-			if slot.inBody || public {
-				form.Set("client_id", a.username)
-			}
-			if slot.inBody && !public {
-				form.Set("client_secret", a.password)
-			}
-			request, err := newRequest(ctx, http.MethodPost, a.tokenURL, form.Encode(), "application/x-www-form-urlencoded")
-			if err == nil && !slot.inBody && !public {
-				request.SetBasicAuth(url.QueryEscape(a.username), url.QueryEscape(a.password))
-			}
-			return request, err
-		}
-		return r.askToken(ctx, build, r.spec.request.timeout, traced, nil, accessTokenPath, expiresInPath, refreshTokenPath)
-	}
-	found, err := ask()
-	if errors.Is(err, ErrAuth) && !public && !errors.Is(err, errGrant) && a.placement == "" {
-		slot.inBody = !slot.inBody
-		if found, err = ask(); err != nil {
-			slot.inBody = !slot.inBody
-		}
-	}
-	if err != nil {
-		return receivedToken{}, err
-	}
-	t, err := r.received(found[0], found[1])
-	t.rotated, _ = found[2].text()
-	return t, err
-}
-
-// askToken makes a request for a token and finds the values of paths in its
-// answer.
-func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.Request, error), timeout time.Duration, traced *[]feedmill.TracedRequest, look func(*http.Response) bool, paths ...*jsonpath.Path) ([]value, error) {
-	var found []value
-	e := exchange{
-		run: r, timeout: timeout, limit: maxTokenAnswer, traced: traced, arrived: look,
-		build: func(ctx context.Context) (*http.Request, error) {
-			request, err := build(ctx)
-			if err == nil {
-				r.f.identify(request)
-			}
-			return request, err
-		},
-		receive: func(response *http.Response, body io.Reader) (o outcome) {
-			data, err := io.ReadAll(io.LimitReader(body, maxTokenAnswer))
-			status := response.StatusCode
-			_, wait := retryAfter(status, response.Header)
-			switch {
-			case status == http.StatusBadRequest, status == http.StatusUnauthorized, status == http.StatusForbidden && !wait:
-				o.err = tokenRefused(status, data)
-				o.head = inUTF8(data, response.Header)
-			case status < 200 || status > 299:
-				o = refusedBy(status, response.Header)
-				o.head = inUTF8(data, response.Header)
-			case err != nil:
-				o = r.readFailed(err)
-			case look != nil:
-				look(response)
-			default:
-				if found, err = find(response.Request.Context(), bytes.NewReader(data), int64(len(data)), paths...); err != nil {
-					o.err, o.retry = fail("token", nil, "The answer of the source to the login is no JSON."), true
-				} else if !found[0].isSet() {
-					o.err = noToken(status, data, paths[0])
-				}
-			}
-			o.bytes = int64(len(data))
-			return o
-		},
-	}
-	return found, e.do(ctx)
-}
-
-// The members of the answer of a token endpoint that refuses (RFC 6749).
-var (
-	oauthErrorPath       = mustPath("$.error")
-	oauthDescriptionPath = mustPath("$.error_description")
-)
-
-// oauthErrors says what to do about the errors that the standard names.
-var oauthErrors = map[string]string{
-	"invalid_client":         "Check the client id and the client secret.",
-	"invalid_grant":          "What was given for a token is not valid any more; sign in again and give the new one.",
-	"invalid_scope":          "Check the scope.",
-	"unauthorized_client":    "The client may not ask for tokens in this way; allow it where the client is registered.",
-	"unsupported_grant_type": "The source gives no tokens in this way; use another kind of auth.",
-}
-
-// errGrant is why a token is refused that was given for another. To say it in
-// another way is of no use, and may cost the token.
-var errGrant = fmt.Errorf("the grant is not valid: %w", ErrAuth)
-
-// tokenRefused says why a token was refused, in the words of the source where they
-// are those of the standard.
-func tokenRefused(status int, answer []byte) error {
-	said, advice := "", "Give it a credential that it accepts."
-	if found, err := find(context.Background(), bytes.NewReader(answer), int64(len(answer)), oauthErrorPath, oauthDescriptionPath); err == nil {
-		if code, ok := found[0].text(); ok && code != "" {
-			said = " with " + shorten(code)
-			if known := oauthErrors[code]; known != "" {
-				advice = known
-			}
-			if text, ok := found[1].text(); ok && text != "" {
-				said += ": " + strings.TrimSuffix(shorten(text), ".") + ","
-			}
-		}
-	}
-	cause := ErrAuth
-	if strings.HasPrefix(said, " with invalid_grant") {
-		cause = errGrant
-	}
-	return fail("source-auth", cause, "The source answered %s%s when it was asked for a token. %s", statusText(status), said, advice)
-}
-
-// noToken says why there is no token in an answer that is no error by its status. What
-// else is in it is not shown: it may be a token all the same.
-func noToken(status int, answer []byte, path *jsonpath.Path) error {
-	found, err := find(context.Background(), bytes.NewReader(answer), int64(len(answer)), oauthErrorPath)
-	if err == nil && found[0].kind == '"' && found[0].isSet() {
-		return tokenRefused(status, answer)
-	}
-	return fail("token", nil, "There is no token at %s in the answer of the source to the login.", path)
-}
-
-// received is the token that was found.
-func (r *run) received(text, lives value) (receivedToken, error) {
-	token, ok := text.text()
-	if !ok || token == "" || text.kind == 't' || text.kind == 'f' {
-		return receivedToken{}, fail("token", nil, "There is no token in the answer of the source to the login.")
-	}
-	if !httpguts.ValidHeaderFieldValue(token) {
-		return receivedToken{}, fail("token", nil, "The token that the source gives holds characters that a header cannot.")
-	}
-	r.mask.add(token)
-	t := receivedToken{text: token}
-	if digits, ok := lives.text(); ok {
-		if seconds, err := strconv.ParseFloat(digits, 64); err == nil && seconds > 0 && seconds < 1e9 {
-			t.lives = time.Duration(seconds * float64(time.Second))
-		}
-	}
-	return t, nil
 }

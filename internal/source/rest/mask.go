@@ -42,36 +42,14 @@ func newMask(s *Spec) *mask {
 	if s.incremental != nil {
 		m.shown = append(m.shown, s.incremental.param, s.incremental.to)
 	}
-	if s.auth.kind == authAPIKey {
-		m.named = append(m.named, s.auth.name)
-	}
-	m.add(s.auth.password, s.auth.value, s.auth.token, s.auth.tokenSecret)
-	if s.auth.kind == authHMAC && s.auth.in == inQuery {
-		m.named = append(m.named, s.auth.name)
-	}
-	for _, p := range s.auth.parameters {
-		if p.secret {
-			m.addTemplates(p.values)
-		}
-	}
-	if s.auth.kind == authBasic || s.auth.kind == authOAuth || s.auth.kind == authRenew {
-		m.add(base64.StdEncoding.EncodeToString([]byte(s.auth.username + ":" + s.auth.password)))
-	}
+	s.auth.hide(m)
 	m.addDeclared(s.declared)
 	m.addRequest(&s.request)
-	m.addRequest(&s.auth.login)
 	if s.each != nil && s.each.list != nil {
 		m.addRequest(&s.each.list.spec.request)
 	}
 	if s.report != nil {
 		m.addRequest(&s.report.poll)
-	}
-	if b := s.auth.login.body; b != nil {
-		m.addNode(&b.json, true)
-		m.add(b.text.text)
-		for _, p := range b.form {
-			m.addTemplates(p.values)
-		}
 	}
 	return m
 }

@@ -15,7 +15,7 @@ import (
 func TestMaskLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := rapid.StringMatching(`[A-Z!"#$%&'()*+,/:;=?@ -]{5,20}Q[0-9]{3}`).Draw(t, "secret")
-		m := newMask(&Spec{auth: auth{kind: authAPIKey, name: "n", value: secret}})
+		m := newMask(&Spec{auth: &apiKey{name: "n", value: secret}})
 		for _, text := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")} {
 			if shown := m.text("a=" + text + "&b"); strings.Contains(shown, text) {
 				t.Fatalf("%s is in %s", text, shown)
@@ -53,7 +53,7 @@ func TestEchoedSecrets(t *testing.T) {
 // Some sources escape more of a text than they have to, and some put what they got into a
 // text of theirs.
 func TestMaskKnowsEscapes(t *testing.T) {
-	m := newMask(&Spec{auth: auth{kind: authBearer, value: `s3/crét"\\𝄞-end`}})
+	m := newMask(&Spec{auth: &bearer{token: `s3/crét"\\𝄞-end`}})
 	inner, _ := json.Marshal(map[string]string{"token": `s3/crét"\\𝄞-end`})
 	outer, _ := json.Marshal(string(inner))
 	for _, text := range []string{
@@ -67,7 +67,7 @@ func TestMaskKnowsEscapes(t *testing.T) {
 
 // What is a secret by its name in a form is not shown, however short it is.
 func TestFormsAreMasked(t *testing.T) {
-	m := newMask(&Spec{auth: auth{kind: authOAuth, username: "me", password: "b"}})
+	m := newMask(&Spec{auth: &clientCredentials{oauthClient: oauthClient{id: "me", secret: "b"}}})
 	request, err := http.NewRequest("POST", "https://api.test/token", strings.NewReader("client_id=me&client_secret=b&grant_type=client_credentials"))
 	if err != nil {
 		t.Fatal(err)

@@ -101,9 +101,7 @@ func reuse(doc, change *strictjson.Value, kept strictjson.Value) []string {
 
 // known reports whether the places that a spec names could be read.
 func (s *Spec) known() bool {
-	return s.request.origin != nil &&
-		(s.auth.kind != authOAuth && s.auth.kind != authRenew && s.auth.kind != authJWT || s.auth.tokenURL != nil) &&
-		(s.auth.kind != authLogin || s.auth.login.origin != nil)
+	return s.request.origin != nil && !slices.ContainsFunc(s.auth.places(), func(u NamedURL) bool { return u.URL == nil })
 }
 
 // subset reports whether every URL has the origin that it had before, and one

@@ -17,10 +17,16 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
+// oauth1 is a client with its secret, and a token with another.
+type oauth1 struct {
+	unsigned
+	key, secret, token, tokenSecret string
+}
+
 // readOAuth1 reads the secrets of a client and of its token (RFC 5849). Without a token the
 // client signs for itself.
-func (o *object) readOAuth1(a *auth) {
-	a.username, a.password = o.needText("consumerKey"), o.needText("consumerSecret")
+func readOAuth1(o *object) auth {
+	a := &oauth1{key: o.needText("consumerKey"), secret: o.needText("consumerSecret")}
 	o.secret("consumerSecret")
 	a.token, _ = o.text("token")
 	a.tokenSecret, _ = o.text("tokenSecret")
@@ -36,12 +42,21 @@ func (o *object) readOAuth1(a *auth) {
 		}
 		o.Fault(missing, strictjson.Required)
 	}
+	return a
 }
 
-// signOAuth1 signs a request with HMAC-SHA1.
-func (a *auth) signOAuth1(request *http.Request, now time.Time, nonce string) {
+func (a *oauth1) sign(request *http.Request, _ string) {
+	a.signAt(request, time.Now(), newNonce())
+}
+
+func (a *oauth1) signsAddress() bool       { return true }
+func (a *oauth1) tell(add func(...string)) { add("oauth1", a.key, a.secret, a.token, a.tokenSecret) }
+func (a *oauth1) hide(m *mask)             { m.add(a.secret, a.token, a.tokenSecret) }
+
+// signAt signs a request with HMAC-SHA1.
+func (a *oauth1) signAt(request *http.Request, now time.Time, nonce string) {
 	own := [][2]string{
-		{"oauth_consumer_key", a.username},
+		{"oauth_consumer_key", a.key},
 		{"oauth_nonce", nonce},
 		{"oauth_signature_method", "HMAC-SHA1"},
 		{"oauth_timestamp", strconv.FormatInt(now.Unix(), 10)},
@@ -49,7 +64,7 @@ func (a *auth) signOAuth1(request *http.Request, now time.Time, nonce string) {
 	if a.token != "" {
 		own = append(own, [2]string{"oauth_token", a.token})
 	}
-	mac := hmac.New(sha1.New, []byte(escapeStrictly(a.password)+"&"+escapeStrictly(a.tokenSecret)))
+	mac := hmac.New(sha1.New, []byte(escapeStrictly(a.secret)+"&"+escapeStrictly(a.tokenSecret)))
 	_, _ = io.WriteString(mac, oauth1Base(request, own))
 	own = append(own, [2]string{"oauth_signature", base64.StdEncoding.EncodeToString(mac.Sum(nil))})
 	fields := make([]string, len(own))

@@ -197,7 +197,7 @@ func TestMerge(t *testing.T) {
 	})
 	t.Run("members are replaced and taken away", func(t *testing.T) {
 		got, err := merge(`{"pagination":{"kind":"none"},"rateLimit":null,"schedule":null,"auth":{"kind":"bearer","token":"NEW"}}`)
-		if err != nil || got.Spec.rate != nil || got.Spec.pagination.kind != pagesNone || !got.Schedule.IsZero() || got.Spec.auth.value != "NEW" {
+		if err != nil || got.Spec.rate != nil || got.Spec.pagination.kind != pagesNone || !got.Schedule.IsZero() || got.Spec.auth.(*bearer).token != "NEW" {
 			t.Error(got, err)
 		}
 		if strings.Contains(string(got.Secrets()), "SECRET6") {
@@ -206,7 +206,7 @@ func TestMerge(t *testing.T) {
 	})
 	t.Run("what is hidden stays", func(t *testing.T) {
 		got, err := merge(`{"auth":{"kind":"login","request":{"url":"https://id.test/other","body":{"kind":"form","value":"***"}},"tokenPath":"$.token"}}`)
-		if err != nil || len(got.Spec.auth.login.body.form) != 2 {
+		if err != nil || len(got.Spec.auth.(*loginAuth).request.body.form) != 2 {
 			t.Error(got, err)
 		}
 	})

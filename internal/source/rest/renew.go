@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"sync"
 	"time"
@@ -16,17 +15,51 @@ import (
 // for.
 const refreshTokenPointer = "/auth/refreshToken"
 
+// refreshToken is a client that is given tokens for one that it was given when somebody signed
+// in.
+type refreshToken struct {
+	oauthClient
+	value string
+}
+
+func readRenewal(o *object) auth {
+	a := &refreshToken{oauthClient: oauthClient{tokenEndpoint: o.readTokenURL(), id: o.needText("clientId")}}
+	if a.secret, _ = o.text("clientSecret"); o.Has("clientSecret") {
+		o.secret("clientSecret")
+	}
+	a.value = o.needText("refreshToken")
+	o.secret("refreshToken")
+	return a
+}
+
+func (a *refreshToken) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
+	return func(ctx context.Context, slot *tokenSlot) (receivedToken, error) {
+		return a.renew(ctx, r, slot, traced)
+	}
+}
+
+// tell leaves the token out: it changes, and the credential stays the same.
+func (a *refreshToken) tell(add func(...string)) {
+	add("oauth2RefreshToken", a.id, a.secret)
+	a.tellEndpoint(add)
+}
+
+func (a *refreshToken) hide(m *mask) {
+	a.oauthClient.hide(m)
+	m.add(a.value)
+}
+
 // renew asks for a token with the one that was given before. A source may give
 // another for the next time, and then takes the old one no more: so that is kept
 // before anything else is done.
-func (r *run) renew(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+func (a *refreshToken) renew(ctx context.Context, r *run, slot *tokenSlot, traced *[]feedmill.TracedRequest) (receivedToken, error) {
 	if r.job.Renew != nil {
-		return r.renewShared(ctx, slot, traced)
+		return a.renewShared(ctx, r, slot, traced)
 	}
 	key := r.spec.credentialHash()
-	old := r.f.rotated.newest(key, r.spec.auth.value)
+	old := r.f.rotated.newest(key, a.value)
 	r.mask.add(old)
-	t, err := r.clientToken(ctx, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old}})
+	t, err := a.token(ctx, r, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old}})
 	if err != nil || t.rotated == "" || t.rotated == old {
 		return t, err
 	}
@@ -40,7 +73,7 @@ const leastLeft = time.Minute
 
 // renewShared is renew with a token that others have, too. What one of them has
 // received in the meantime is taken, unless it is what was refused.
-func (r *run) renewShared(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest) (t receivedToken, err error) {
+func (a *refreshToken) renewShared(ctx context.Context, r *run, slot *tokenSlot, traced *[]feedmill.TracedRequest) (t receivedToken, err error) {
 	err = r.job.Renew(ctx, func(ctx context.Context, kept feedmill.Renewal) (feedmill.Renewal, error) {
 		r.mask.add(kept.RefreshToken)
 		left := time.Until(kept.Until)
@@ -51,7 +84,7 @@ func (r *run) renewShared(ctx context.Context, slot *tokenSlot, traced *[]feedmi
 			}
 			return kept, nil
 		}
-		t, err = r.clientToken(ctx, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {kept.RefreshToken}})
+		t, err = a.token(ctx, r, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {kept.RefreshToken}})
 		if err != nil {
 			return kept, err
 		}
@@ -88,28 +121,6 @@ func (r *run) keepToken(ctx context.Context, token string) error {
 }
 
 const keepTimeout = 30 * time.Second
-
-// assert asks for a token with the signed word of a service account.
-func (r *run) assert(ctx context.Context, traced *[]feedmill.TracedRequest) (receivedToken, error) {
-	a := &r.spec.auth
-	build := func(ctx context.Context) (*http.Request, error) {
-		assertion, err := a.assertion(time.Now())
-		if err != nil {
-			return nil, err
-		}
-		r.mask.add(assertion)
-		form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
-		if a.scope != "" {
-			form.Set("scope", a.scope)
-		}
-		return newRequest(ctx, http.MethodPost, a.tokenURL, form.Encode(), "application/x-www-form-urlencoded")
-	}
-	found, err := r.askToken(ctx, build, r.spec.request.timeout, traced, nil, accessTokenPath, expiresInPath)
-	if err != nil {
-		return receivedToken{}, err
-	}
-	return r.received(found[0], found[1])
-}
 
 // rotations are tokens that took the place of others. A preview keeps nothing, so
 // a feed that is made of the same definition after it would have one that the

@@ -165,8 +165,8 @@ func TestSignatureV4(t *testing.T) {
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
-	a := auth{username: "AKIDEXAMPLE", password: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "us-east-1", service: "iam"}
-	a.signV4(request, time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC))
+	a := awsKey{id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "us-east-1", service: "iam"}
+	a.signAt(request, time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC))
 	got := request.Header.Get("Authorization")
 	if !strings.HasPrefix(got, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date, Signature=") {
 		t.Error(got)
@@ -182,7 +182,7 @@ func TestSignatureV4Blanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	new(auth).signV4(request, time.Now())
+	new(awsKey).signAt(request, time.Now())
 	if request.URL.RawQuery != "b=x%20y&a=%2B" {
 		t.Error(request.URL)
 	}

@@ -14,8 +14,32 @@ import (
 	"time"
 )
 
-// signV4 signs a request in the way of Amazon's services (Signature Version 4).
-func (a *auth) signV4(request *http.Request, now time.Time) {
+// awsKey is a key of Amazon's services, with the token of a session where it has one.
+type awsKey struct {
+	unsigned
+	id, secret, session, region, service string
+}
+
+func readAWSKey(o *object) auth {
+	a := &awsKey{id: o.needText("accessKeyId"), secret: o.needText("secretAccessKey"), region: o.needText("region"), service: o.needText("service")}
+	o.secret("secretAccessKey")
+	if o.Has("sessionToken") {
+		a.session = o.headerSecret("sessionToken")
+	}
+	return a
+}
+
+func (a *awsKey) sign(request *http.Request, _ string) { a.signAt(request, time.Now()) }
+func (a *awsKey) signsAddress() bool                   { return true }
+
+func (a *awsKey) tell(add func(...string)) {
+	add("awsSigV4", a.id, a.secret, a.session, a.region, a.service)
+}
+
+func (a *awsKey) hide(m *mask) { m.add(a.secret, a.session) }
+
+// signAt signs a request in the way of Amazon's services (Signature Version 4).
+func (a *awsKey) signAt(request *http.Request, now time.Time) {
 	now = now.UTC()
 	stamp, day := now.Format("20060102T150405Z"), now.Format("20060102")
 	body := sha256.Sum256(sentBody(request))
@@ -23,7 +47,7 @@ func (a *auth) signV4(request *http.Request, now time.Time) {
 	request.URL.RawQuery = strings.ReplaceAll(request.URL.RawQuery, "+", "%20")
 	request.Header.Set("X-Amz-Date", stamp)
 	request.Header.Set("X-Amz-Content-Sha256", hex.EncodeToString(body[:]))
-	setUnlessEmpty(request.Header, "X-Amz-Security-Token", a.token)
+	setUnlessEmpty(request.Header, "X-Amz-Security-Token", a.session)
 	headers := map[string]string{"host": request.URL.Host}
 	for name, values := range request.Header {
 		if name = strings.ToLower(name); strings.HasPrefix(name, "x-amz-") || name == "content-type" {
@@ -45,18 +69,18 @@ func (a *auth) signV4(request *http.Request, now time.Time) {
 	scope := day + "/" + a.region + "/" + a.service + "/aws4_request"
 	hash := sha256.Sum256([]byte(canonical.String()))
 	text := "AWS4-HMAC-SHA256\n" + stamp + "\n" + scope + "\n" + hex.EncodeToString(hash[:])
-	key := []byte("AWS4" + a.password)
+	key := []byte("AWS4" + a.secret)
 	for _, part := range []string{day, a.region, a.service, "aws4_request", text} {
 		mac := hmac.New(sha256.New, key)
 		_, _ = io.WriteString(mac, part)
 		key = mac.Sum(nil)
 	}
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+a.username+"/"+scope+", SignedHeaders="+signed+", Signature="+hex.EncodeToString(key))
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+a.id+"/"+scope+", SignedHeaders="+signed+", Signature="+hex.EncodeToString(key))
 }
 
 // canonicalPath is the path as it is signed: without dots and empty segments, and encoded
 // once more than it is sent, except for S3.
-func (a *auth) canonicalPath(u *url.URL) string {
+func (a *awsKey) canonicalPath(u *url.URL) string {
 	escaped := cmp.Or(u.EscapedPath(), "/")
 	if a.service == "s3" {
 		return escaped

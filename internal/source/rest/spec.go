@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"crypto"
 	"net/url"
 	"time"
 
@@ -74,57 +73,6 @@ type body struct {
 	json strictjson.Value // of the kinds json and graphql
 	form []param
 	text template
-}
-
-// The kinds of authentication.
-const (
-	authNone   = "none"
-	authBasic  = "basic"
-	authBearer = "bearer"
-	authAPIKey = "apiKey"
-	authOAuth  = "oauth2ClientCredentials"
-	authRenew  = "oauth2RefreshToken"
-	authJWT    = "jwtBearer"
-	authAWS    = "awsSigV4"
-	authLogin  = "login"
-	authDigest = "digest"
-	authOAuth1 = "oauth1"
-	authHMAC   = "hmac"
-)
-
-// Where the secrets of a client are sent.
-const (
-	placementBasic = "basic"
-	placementBody  = "body"
-)
-
-// auth is how requests are signed.
-type auth struct {
-	kind string
-	// username and password are of basic and digest, and the id and the secret of a client
-	// of OAuth or of a key of awsSigV4; of hmac there is the secret alone.
-	username, password string
-	// token and tokenSecret are of oauth1; awsSigV4 has the token of a session.
-	token, tokenSecret string
-	hmac               hmacSigning
-	// parameters and placement are of oauth2ClientCredentials. Without a placement, what the
-	// source takes is found out.
-	parameters []param
-	placement  string
-	value      string // token of bearer and of oauth2RefreshToken, value of apiKey
-	in, name   string // apiKey, and the signature of hmac
-	tokenURL   *url.URL
-	scope      string
-	login      request
-	// The token of a login is at tokenPath of the answer, or in one of its
-	// headers or cookies.
-	tokenPath                *jsonpath.Path
-	tokenHeader, tokenCookie string
-	header, prefix           string // of login
-	region, service          string // of awsSigV4
-	// key and the rest are of jwtBearer.
-	key                              crypto.Signer
-	keyID, issuer, subject, audience string
 }
 
 // The kinds of pagination.

@@ -36,9 +36,9 @@ func TestSigV4OfBotocore(t *testing.T) {
 		{"POST", "https://example.amazonaws.com:8443/x", "execute-api", "Param1=value1", "application/x-www-form-urlencoded", "", "bffddf06759754b08e5dffea0c4564dfb4f306eaa96d055b301dca2bafa8aaff"},
 		{"POST", "https://example.amazonaws.com:8443/x", "execute-api", "Param1=value1", "application/x-www-form-urlencoded", "AQoDYXdzEPT//EXAMPLE==", "6c1042be4a09eadf684c67409f5da5a10312000b0b03e83395b82eb8c88d0199"},
 	} {
-		a := auth{kind: authAWS, username: "AKIDEXAMPLE", password: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", token: test.token, region: "us-east-1", service: test.service}
+		a := awsKey{id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", session: test.token, region: "us-east-1", service: test.service}
 		r := requestTo(t, test.method, test.address, test.body, test.contentType)
-		a.signV4(r, time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC))
+		a.signAt(r, time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC))
 		if got := r.Header.Get("Authorization"); !strings.HasSuffix(got, "Signature="+test.signature) {
 			t.Errorf("%s %s: %s, want %s", test.service, test.address, got, test.signature)
 		}
@@ -71,7 +71,7 @@ func TestHMACVectors(t *testing.T) {
 // The example of RFC 7616, section 3.9.2, with the hashes that its erratum 4897 corrects.
 func TestDigestVectorOfSHA512(t *testing.T) {
 	c, ok := parseChallenge(`realm="api@example.org", qop="auth", algorithm=SHA-512-256, nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", opaque="HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS", charset=UTF-8, userhash=true`)
-	got := c.answer(&auth{username: "Jäsøn Doe", password: "Secret, or not?"}, requestTo(t, "GET", "http://api.example.org/doe.json", "", ""), "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v", 1)
+	got := c.answer(&digestUser{user: user{"Jäsøn Doe", "Secret, or not?"}}, requestTo(t, "GET", "http://api.example.org/doe.json", "", ""), "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v", 1)
 	for _, want := range []string{`username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b"`, `response="3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5"`, "algorithm=SHA-512-256", "userhash=true"} {
 		if !ok || !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)
