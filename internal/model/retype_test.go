@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
@@ -42,5 +43,21 @@ func TestRetype(t *testing.T) {
 				t.Errorf("%d misfits, %v; differs (-want +got):\n%s", len(misfits), vectors[0].Check(), diff)
 			}
 		})
+	}
+}
+
+// TestRetypeNotesTokens sets the types of two columns. One token makes its column nullable, with
+// a warning; the other column has neither.
+func TestRetypeNotesTokens(t *testing.T) {
+	schema, cells := schemaOf(t, "n,m\n1,x1\nN/A,x2\n3,x3\n")
+	for i := range schema.Columns {
+		schema.Columns[i].Retype, schema.Columns[i].Nullable = columnar.TypeDecimal, false
+	}
+	warnings, err := schema.Retype(t.Context(), oneBlock{cells: cells})
+	if err != nil || len(warnings) != 1 || warnings[0].Code != feedmill.WarnTokens || warnings[0].Column != "n" || warnings[0].Count != 1 {
+		t.Errorf("the warnings are %+v, %v; want one about the token of n", warnings, err)
+	}
+	if !schema.Columns[0].Nullable || schema.Columns[1].Nullable {
+		t.Errorf("nullable is %v and %v, want only that of the column with the token", schema.Columns[0].Nullable, schema.Columns[1].Nullable)
 	}
 }
