@@ -49,7 +49,7 @@ func TestBoundsOfRules(t *testing.T) {
 			var warns []string
 			for _, w := range got.Warnings {
 				said := fmt.Sprint(w.Code, " ", w.Count)
-				if strings.Contains(w.Detail, "alone") {
+				if strings.Contains(w.Detail, "except \"") {
 					said += " alone"
 				}
 				warns = append(warns, said)

@@ -54,8 +54,8 @@ func (d *decision) century(c *column, e *evidence, o order) {
 	case later == 0:
 	case c.birth:
 		d.plan.latest = e.year
-		d.note(feedmill.WarnCentury, dates, "Years of two digits that would be after %d, when the feed was created, were assumed to be of the past century, because the name of the column is about births.", e.year)
+		d.note(feedmill.WarnCentury, dates, "Two-digit years after %d, when the feed was created, were read as past-century years because the column name refers to births. Use four-digit years at the source to avoid this.", e.year)
 	case later == all:
-		d.note(feedmill.WarnFutureDates, dates, "All dates are after %d, when the feed was created: years of two digits up to 68 are of this century. Write years with four digits if they are of the past century.", e.year)
+		d.note(feedmill.WarnFutureDates, dates, "All dates are after %d, when the feed was created, because two-digit years up to 68 are read as years of this century. Use four-digit years at the source if they belong to the past century.", e.year)
 	}
 }

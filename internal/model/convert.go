@@ -58,7 +58,7 @@ func (c *converter) convert(column feedmill.Column) bool {
 	case columnar.TypeTimestamp:
 		return c.each(c.timestamp)
 	}
-	panic("model: a column of the type " + string(column.Type))
+	panic("model: unknown column type " + string(column.Type))
 }
 
 // allMissing reports whether no record has anything for the column.

@@ -67,7 +67,7 @@ func (c *column) decide(text bool, e *evidence) decision {
 	if c.errors.count > 0 {
 		d.warnings = append(d.warnings, feedmill.Warning{
 			Code: feedmill.WarnCell, Count: c.errors.count, FirstRow: c.errors.firstRow(), Examples: c.errors.list(),
-			Detail: "cells with an error instead of a value, which are null",
+			Detail: "Formula errors (#N/A, #DIV/0!) were imported as null. Fix the formulas at the source to get values.",
 		})
 	}
 	return d
@@ -117,11 +117,7 @@ func (c *column) decideType(d *decision, all int64, e *evidence) {
 	}
 }
 
-// warn says why a column is text.
-func (d *decision) warn(code string, t tally, format string, args ...any) {
-	d.note(code, t, format+"; the column is text", args...)
-}
-
+// note adds a warning about the values of a tally.
 func (d *decision) note(code string, t tally, format string, args ...any) {
 	d.warnings = append(d.warnings, feedmill.Warning{
 		Code: code, Count: t.count, FirstRow: t.firstRow(), Examples: t.list(), Detail: fmt.Sprintf(format, args...),
@@ -132,7 +128,7 @@ func (d *decision) note(code string, t tally, format string, args ...any) {
 func (d *decision) moments(c *column, as columnar.Type) {
 	if c.overrun.count > 0 {
 		d.column.Format = ""
-		d.warn(feedmill.WarnDigits, c.overrun, "times are more exact than a microsecond")
+		d.note(feedmill.WarnDigits, c.overrun, "Some times are more precise than a microsecond, so the column is text. Round them at the source to get timestamps.")
 		return
 	}
 	d.column.Type = as
@@ -143,22 +139,22 @@ func (d *decision) moments(c *column, as columnar.Type) {
 func (d *decision) texts(c *column, n int64) {
 	if wrapped := c.tallies[shapeWrapped]; wrapped.count > 0 {
 		d.plan.unwrap = true
-		d.note(feedmill.WarnWrapped, wrapped, `cells are written as ="…", by which Excel keeps digits as text; what stands in the quotes is kept`)
+		d.note(feedmill.WarnWrapped, wrapped, `Cells are written as ="…", which Excel uses to keep digits as text. Only the text in the quotes was imported.`)
 		if wrapped.count == n {
 			return
 		}
 	}
 	if c.numeric == n {
-		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "all values are numbers that the source says are text; columns can give it the type integer, decimal or number")
+		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "All values are numbers that the source marks as text, so the column is text. Set its type to integer, decimal or number in columns.")
 		return
 	}
 	like := c.numeric + c.count(numbers...)
 	switch {
 	case c.numeric > 0 && like == n:
-		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "all values are numbers, and the source says of %d of %d that they are text; columns can give it the type integer, decimal or number", c.numeric, n)
+		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "All values are numbers, but the source marks %d of %d as text, so the column is text. Set its type to integer, decimal or number in columns.", c.numeric, n)
 		return
 	case c.numeric > 0 && like*10 >= n*(10-misfitShare):
-		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "most values are numbers that the source says are text, %d of %d; columns can give it a type once the others are mended", like, n)
+		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "%d of %d values are numbers, but the source marks some of them as text, so the column is text. Fix the other values at the source, then set the type in columns.", like, n)
 		return
 	}
 	if !d.guised(c, n) {
@@ -198,16 +194,16 @@ func (d *decision) misfits(c *column, n int64) {
 			continue
 		}
 		if alone := c.sole.any && !c.sole.several && len(c.sole.text) <= maxSample && rest.count == c.tallies[shapeText].count && rest.count < n; alone && rest.count > 1 && rest.count*10 <= n*9 {
-			d.warn(feedmill.WarnMisfit, rest, "%q alone, which is in %d of %d values, keeps the column from being one of %s; nulls=… names it where it means that there is no value", c.sole.text, rest.count, n, family.name)
+			d.note(feedmill.WarnMisfit, rest, "All values are %s except %q, which occurs in %d of %d values, so the column is text. List it as a null token (nulls=…) if it means no value.", family.name, c.sole.text, rest.count, n)
 			return
 		}
 		if rest.count*10 > n*misfitShare {
 			continue
 		}
 		if rest.count > 0 {
-			d.warn(feedmill.WarnMisfit, rest, "values that are not %s like the others, %d of %d; mend them, or name them in nulls where they mean that there is no value", family.name, rest.count, n)
+			d.note(feedmill.WarnMisfit, rest, "%d of %d values are not %s, so the column is text. Fix them at the source, or list them as null tokens (nulls=…).", rest.count, n, family.name)
 		} else {
-			d.warn(feedmill.WarnMisfit, c.mixedShapes(family.shapes), "%s are written in several ways that do not go together", family.name)
+			d.note(feedmill.WarnMisfit, c.mixedShapes(family.shapes), "The column contains %s in several formats that cannot be combined, so it is text. Use one format at the source.", family.name)
 		}
 		return
 	}

@@ -27,31 +27,31 @@ func (c *column) ordered() order {
 func (d *decision) yearLast(c *column, e *evidence) {
 	dates := c.tallies[shapeYearLast]
 	if c.original && c.shortYear && e.orderSet == 0 {
-		d.warn(feedmill.WarnDates, dates, "dates have years of two digits; dates=dmy, mdy or ymd reads them")
+		d.note(feedmill.WarnDates, dates, "The dates have two-digit years, so the column is text. Set dates=dmy, mdy or ymd to read them as dates.")
 		return
 	}
 	o := c.ordered()
 	if set := e.orderSet; set != 0 && (set != yearFirst || !c.longYear) {
 		if o = c.order & set; o == 0 {
-			d.warn(feedmill.WarnDates, dates, "some dates cannot be read in the order %s that was set", set.name())
+			d.note(feedmill.WarnDates, dates, "Some dates do not match the order %s that was set, so the column is text. Fix them at the source, or set another order with dates=….", set.name())
 			return
 		}
 	}
 	switch {
 	case c.separators:
-		d.warn(feedmill.WarnDates, dates, "dates are written with several separators")
+		d.note(feedmill.WarnDates, dates, "The dates have different separators, so the column is text. Use one separator at the source.")
 		return
 	case o == 0:
-		d.warn(feedmill.WarnDates, dates, "some dates have the day first and some the month")
+		d.note(feedmill.WarnDates, dates, "Some dates have the day first and others the month, so the column is text. Use one order at the source.")
 		return
 	case !o.single():
 		assumed := o & e.order(c.separator)
 		if assumed == 0 || o&yearFirst != 0 {
-			d.warn(feedmill.WarnDates, dates, "no date tells in which order its parts stand (%s); dates=dmy, mdy or ymd says so", o.names())
+			d.note(feedmill.WarnDates, dates, "The dates can be read as %s, so the column is text. Set dates=dmy, mdy or ymd to choose an order.", o.names())
 			return
 		}
 		o = assumed
-		d.note(feedmill.WarnAssumedOrder, dates, "dates are read as %s, which other dates of the data prove and these do not; dates=… says otherwise", o.name())
+		d.note(feedmill.WarnAssumedOrder, dates, "The dates were read as %s because other columns or earlier data use that order. Set dates=… to choose another order.", o.name())
 	}
 	d.plan.order = o
 	d.column.Format = c.dateFormat(o)
@@ -119,7 +119,7 @@ func (d *decision) yearsAhead(c *column) {
 		}
 	}
 	if len(dates.examples) > 0 {
-		d.note(feedmill.WarnYearsAhead, dates, "the years look like those of the Buddhist calendar, which are %d ahead; they are kept as they are written, so take %d off them before, or have the column be text", buddhistYears, buddhistYears)
+		d.note(feedmill.WarnYearsAhead, dates, "The years look like years of the Buddhist calendar, which is %d years ahead. They were imported unchanged. Subtract %d at the source, or set the column's type to text.", buddhistYears, buddhistYears)
 	}
 }
 

@@ -15,13 +15,13 @@ func (d *decision) number(c *column, n int64, e *evidence) {
 		d.misfits(c, n)
 		return
 	case t[shapeExponent].count > 0 && e.decimalsSet && e.decimals == comma && c.read&comma == 0:
-		d.warn(feedmill.WarnLocale, t[shapeExponent], "some numbers have no decimal comma, which was set")
+		d.note(feedmill.WarnLocale, t[shapeExponent], "Some numbers do not have the decimal comma that was set, so the column is text. Fix them at the source, or set decimal=. instead.")
 		return
 	case t[shapeExponent].count > 0:
 		d.float(c)
 		return
 	case c.mixed:
-		d.warn(feedmill.WarnCurrency, t[shapeAmount], "amounts are in several currencies or units")
+		d.note(feedmill.WarnCurrency, t[shapeAmount], "The amounts have different currencies or units, so the column is text. Use one currency or unit at the source, or split the column.")
 		return
 	case c.glued > 0 && !c.priced:
 		d.column.Format = "" // the names of things: CAD100
@@ -36,9 +36,9 @@ func (d *decision) number(c *column, n int64, e *evidence) {
 	whole := d.plan.extent.scale == 0 && (d.plan.extent.whole <= columnar.NarrowDigits || special.count == 0 && t[shapeDecimal].count == 0)
 	switch {
 	case special.count > 0 && c.weak == special.count && t[shapeDecimal].count == 0:
-		d.warn(feedmill.WarnLocale, special, "digits have spaces between them and may be something else than numbers")
+		d.note(feedmill.WarnLocale, special, "The values contain spaces between digits and might not be numbers, so the column is text. Remove the spaces at the source to get numbers.")
 	case special.count > 0 && c.brackets == n && c.unit == "" && d.plan.extent.scale == 0:
-		d.warn(feedmill.WarnLocale, special, "all numbers are in parentheses and may be something else than negative")
+		d.note(feedmill.WarnLocale, special, "All numbers are in parentheses and might not be negative amounts, so the column is text. Use minus signs at the source to get numbers.")
 	case t[shapeAmount].count > 0:
 		d.column.Format = c.unit
 		if c.unit == "" {
@@ -60,25 +60,25 @@ func (d *decision) decimalsOf(c *column, e *evidence, special tally) bool {
 	switch {
 	case e.decimalsSet:
 		if read &= e.decimals; read == 0 {
-			d.warn(feedmill.WarnLocale, shown, "some numbers cannot be read with the decimal separator that was set")
+			d.note(feedmill.WarnLocale, shown, "Some numbers do not match the decimal separator that was set, so the column is text. Fix them at the source, or change decimal.")
 			return false
 		}
 	case read == 0:
-		d.warn(feedmill.WarnLocale, shown, "some numbers have a decimal point and some a decimal comma")
+		d.note(feedmill.WarnLocale, shown, "Some numbers have a decimal point and others a decimal comma, so the column is text. Use one of them at the source.")
 		return false
 	case !ambiguous:
 	case e.decimals != 0:
 		read = e.decimals
 		if read == comma || c.commas > 0 || e.semicolon || c.tallies[shapeAmount].count > 0 {
-			d.note(feedmill.WarnAssumedLocale, shown, "numbers are read with a decimal %s, which other columns prove and these numbers do not; decimal=… says otherwise", read.name())
+			d.note(feedmill.WarnAssumedLocale, shown, "The numbers were read with a decimal %s because other columns or earlier data use it. Set decimal=… to change it.", read.name())
 		}
 	case c.commas > 0 && c.points == 0 && (c.thousands || e.assumesThousands(c)):
 		read, d.thousands = point, true
-		d.note(feedmill.WarnThousands, shown, "Commas were assumed to separate thousands, which no number proves. Set decimal=, if they are decimal commas, or decimal=. to confirm it.")
+		d.note(feedmill.WarnThousands, shown, "Commas were assumed to separate thousands; no number proves it. Set decimal=, if they are decimal commas, or decimal=. to confirm the assumption.")
 	case c.commas == 0 && !e.semicolon && (c.tallies[shapeAmount].count == 0 || c.unit == formatPercent):
 		read = point
 	default:
-		d.warn(feedmill.WarnLocale, shown, "no number tells whether the comma or the point is the decimal one; decimal=. or decimal=, says so")
+		d.note(feedmill.WarnLocale, shown, "No number shows whether the comma or the point is the decimal separator, so the column is text. Set decimal=. or decimal=, to choose one.")
 		return false
 	}
 	if read == both {
@@ -141,10 +141,10 @@ func (d *decision) float(c *column) {
 	special := c.tallies[shapeGrouped].count + c.tallies[shapeAmount].count
 	switch {
 	case c.long.count > 0:
-		d.warn(feedmill.WarnDigits, c.long, "numbers have more digits than a number can hold")
+		d.note(feedmill.WarnDigits, c.long, "Some numbers would lose digits as floating-point numbers, so the column is text. Round them at the source to get numbers.")
 	case special > 0:
 		d.column.Format = ""
-		d.warn(feedmill.WarnDigits, c.tallies[shapeGrouped], "numbers have more than %d digits", columnar.WideDigits)
+		d.note(feedmill.WarnDigits, c.tallies[shapeGrouped], "Some numbers have more than %d digits, so the column is text. Round them at the source to get numbers.", columnar.WideDigits)
 	default:
 		d.column.Type = columnar.TypeNumber
 	}

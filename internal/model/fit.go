@@ -35,7 +35,7 @@ func fit(kept, columns []feedmill.Column, rows int64, original bool, widen func(
 		if i < 0 {
 			old.Nullable = true
 			f.add(old, -1)
-			f.warn(feedmill.WarnMissing, old.Name, rows, fmt.Sprintf("the data does not have the column, which is null in its %d rows", rows))
+			f.warn(feedmill.WarnMissing, old.Name, rows, fmt.Sprintf("The data no longer contains the column, so it is null in the %d imported rows. Restore the column at the source, or hide it.", rows))
 			continue
 		}
 		found[i] = true
@@ -50,7 +50,7 @@ func fit(kept, columns []feedmill.Column, rows int64, original bool, widen func(
 		// nobody knows whether there was one that did not fit.
 		whole := !original && old.Type == columnar.TypeDecimal && columns[i].Type == columnar.TypeInteger && now.Type == old.Type
 		if now.Type != old.Type || now.Scale != old.Scale || now.Precision != old.Precision && !whole {
-			f.warn(feedmill.WarnWidened, old.Name, 1, fmt.Sprintf("the column was %s and is %s, because of values that did not fit", typeName(old), typeName(now)))
+			f.warn(feedmill.WarnWidened, old.Name, 1, fmt.Sprintf("The column type changed from %s to %s because some values did not fit.", typeName(old), typeName(now)))
 		}
 	}
 	for i, column := range columns {
@@ -61,7 +61,7 @@ func fit(kept, columns []feedmill.Column, rows int64, original bool, widen func(
 		column.Name = freeName(f.Columns, column.Name)
 		column.Nullable = true // in the rows of earlier versions
 		f.add(column, i)
-		f.warn(feedmill.WarnAdded, column.Name, 1, "the data has a column more")
+		f.warn(feedmill.WarnAdded, column.Name, 1, "The data contains a new column, which was added to the feed. Hide it if you do not need it.")
 	}
 	return f
 }

@@ -111,10 +111,10 @@ func (d *decision) guised(c *column, n int64) bool {
 	for _, with := range c.guises.with.sorted() {
 		list = append(list, fmt.Sprintf("%q (%d)", with, c.guises.with[with]))
 	}
-	way := "the source has to leave that out for the column to be one of numbers"
+	way := "Remove that text at the source to get numbers."
 	if c.guises.with["+"] == c.guises.count {
-		way = "columns can give the column a type"
+		way = "Set the column's type in columns to get numbers."
 	}
-	d.warn(feedmill.WarnNumericText, c.guises.tally, "%d of %d values are numbers, if it were not for what stands with them: %s; %s", like, n, strings.Join(list, ", "), way)
+	d.note(feedmill.WarnNumericText, c.guises.tally, "%d of %d values are numbers, some with additional text: %s. The column is text. %s", like, n, strings.Join(list, ", "), way)
 	return true
 }

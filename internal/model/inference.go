@@ -256,6 +256,6 @@ func assumedHeader(s *Schema) (feedmill.Warning, bool) {
 	}
 	return feedmill.Warning{
 		Code: feedmill.WarnAssumedHeader, Count: 1,
-		Detail: fmt.Sprintf("Line %s was taken as the header, but all columns are text, so the data does not prove it. Set header=none if that line is data, or header=%s to confirm it.", header.Value, header.Value),
+		Detail: fmt.Sprintf("Line %s was assumed to be the header; the data does not prove it because all columns are text. Set header=none if that line is data, or header=%s to confirm the assumption.", header.Value, header.Value),
 	}, true
 }

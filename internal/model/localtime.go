@@ -103,10 +103,10 @@ func (d *decision) localWarnings(c *column, o order) {
 	}
 	if all.gaps.count > 0 {
 		text, read := example(all.gaps)
-		d.note(feedmill.WarnNoLocalTime, all.gaps, "These times do not exist in %s, because clocks are set forward over them. They were moved by the change: %s was read as %s. Write times with an offset, or set timezone.", zone, text, read)
+		d.note(feedmill.WarnNoLocalTime, all.gaps, "These times do not exist in %s because the clocks skip them. They were shifted by the clock change: %s was read as %s. Include a UTC offset at the source, or set timezone.", zone, text, read)
 	}
 	if all.overlaps.count > 0 {
 		text, read := example(all.overlaps)
-		d.note(feedmill.WarnTwoLocalTimes, all.overlaps, "These times occur twice in %s, because clocks are set back. One of the two was chosen: %s was read as %s. Write times with an offset, or set timezone.", zone, text, read)
+		d.note(feedmill.WarnTwoLocalTimes, all.overlaps, "These times occur twice in %s because the clocks are set back. One of the two was used: %s was read as %s. Include a UTC offset at the source, or set timezone.", zone, text, read)
 	}
 }

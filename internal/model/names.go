@@ -57,7 +57,7 @@ func columnNames(source []string) (names []string, warnings []feedmill.Warning) 
 			renamed.Count++
 			if renamed.Column == "" {
 				renamed.Column = free
-				renamed.Detail = fmt.Sprintf("column %d is called %q in the data", i+1, sample([]byte(original)))
+				renamed.Detail = fmt.Sprintf("Column %d was renamed from %q because names must be non-empty, unique and at most 256 bytes long. Set another name in columns.", i+1, sample([]byte(original)))
 			}
 		}
 	}

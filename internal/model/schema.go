@@ -47,7 +47,7 @@ func (s *Schema) CheckLocale() error {
 	}
 	return &feedmill.Error{
 		Kind: feedmill.ErrUnprocessable, Type: "locale-changed",
-		Detail: fmt.Sprintf("The column %q has decimal commas. In earlier data its commas were assumed to separate thousands, so stored values may be wrong. "+
+		Detail: fmt.Sprintf("Column %q has decimal commas. In earlier data its commas were assumed to separate thousands, so stored values could be wrong. "+
 			"Set decimal=, and upload all data again with mode=replace, or set decimal=. if the commas separate thousands.", s.opposite[0]),
 	}
 }
@@ -65,7 +65,7 @@ type Misfit struct {
 }
 
 func (m *Misfit) Error() string {
-	return fmt.Sprintf("row %d: %q is no value for the column %q, which is %s", m.Row, m.Sample, m.Column, m.Type)
+	return fmt.Sprintf("row %d: %q does not fit column %q, which has the type %s", m.Row, m.Sample, m.Column, m.Type)
 }
 
 // Unwrap makes a misfit a refusal of the data.

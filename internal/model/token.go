@@ -147,6 +147,6 @@ func (d *decision) nulled(c *column, all tally) {
 	d.column.Nullable = true
 	d.warnings = append(d.warnings, feedmill.Warning{
 		Code: feedmill.WarnTokens, Count: all.count, FirstRow: all.firstRow(), Examples: all.list(),
-		Detail: fmt.Sprintf("texts that mean null, because all other values are of the type %s: %s; nulls=none keeps them as text, and nulls=… names others", d.column.Type, c.tokens.list()),
+		Detail: fmt.Sprintf("These texts were imported as null because all other values have the type %s: %s. Set nulls=none to keep them as text, or nulls=… to list other texts.", d.column.Type, c.tokens.list()),
 	})
 }
