@@ -97,7 +97,7 @@ func TestWorkbooksAreReadBack(t *testing.T) {
 		t.Errorf("it is read as %s:\n%s\nwant %s:\n%s", again.types(), s.read(t, again.ID, ""), original.types(), want)
 	}
 	got := s.sendData(t, "POST", "/data_feeds?type=dataUpload&sheet=9", mediaType, data)
-	if got.status != 400 || !strings.Contains(got.body, `"parameter":"sheet"`) || !strings.Contains(got.body, "The workbook has these sheets: 1 ") {
+	if got.status != 400 || !strings.Contains(got.body, `"parameter":"sheet"`) || !strings.Contains(got.body, "the sheets of the workbook: 1 ") {
 		t.Errorf("another sheet: %d %s", got.status, got.body)
 	}
 	part := s.upload(t, "&path=A1:B2", mediaType, data)

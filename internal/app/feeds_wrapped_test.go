@@ -86,7 +86,7 @@ func TestUploadsInFiles(t *testing.T) {
 		{"&entry=x", "text/csv", csv, "for zip archives", 400},
 		{"&sheet=2", "application/zip", archive(t, [2]string{"one.csv", csv}), "has no sheets", 400},
 		{"", "application/gzip", gzipped("\x01\x02"), "nor by how it begins", 400},
-		{"", "application/gzip", gzipped(gzipped(csv)), "once more", 422},
+		{"", "application/gzip", gzipped(gzipped(csv)), "compressed again", 422},
 		{"", "application/gzip", "", "", 400},
 	} {
 		got := s.sendData(t, "POST", "/data_feeds?type=dataUpload"+test.query, test.mediaType, test.data)

@@ -24,7 +24,7 @@ func TestLongNames(t *testing.T) {
 		}
 	}
 	refusals := map[string][2]string{
-		"text/csv": {"id,NAME\n1,2\n", "The name of column 2 has 1025 bytes"}, "application/json": {`[{"id":1,"NAME":2}]`, "line 1, column 10 (byte 9): the name of the column is 1025 bytes long"},
+		"text/csv": {"id,NAME\n1,2\n", "The name of column 2 has 1025 bytes"}, "application/json": {`[{"id":1,"NAME":2}]`, "line 1, column 10 (byte 9): the column name is 1025 bytes long"},
 	}
 	for mediaType, test := range refusals {
 		data := test[0]

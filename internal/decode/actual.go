@@ -31,8 +31,8 @@ func actualFormat(said string, data Source, options Options) (string, error) {
 		return actualSheet(said, data, text, whole), nil
 	}
 	if isPage(text) && said != "xml" {
-		return "", input.Refuse("web-page", "the data is a web page (HTML) and not %s: it begins with %q; it may be the page of a login or of an error, or a table that a "+
-			"program has saved as a page: format=xls reads the tables of a page", said, excerpt(text))
+		return "", input.Refuse("web-page", "the data is a web page (HTML), not %s; it starts with %q. It can be a login or error page. "+
+			"If it is a table that a program saved as HTML, set format=xls to read it", said, excerpt(text))
 	}
 	if input.BinaryFormat(head) != "" {
 		if kind := sheet.Kind(data); kind != "" {
@@ -166,6 +166,6 @@ type mistaken struct {
 func (m mistaken) Warnings() ([]feedmill.Warning, error) {
 	warnings, err := m.Table.Warnings()
 	return append([]feedmill.Warning{{
-		Code: feedmill.WarnFormat, Count: 1, Detail: fmt.Sprintf("the data was said to be %s and is %s; it is read as what it is", m.said, m.actual),
+		Code: feedmill.WarnFormat, Count: 1, Detail: fmt.Sprintf("The data was sent as %s but was recognized and read as %s. Set the matching format at the source.", m.said, m.actual),
 	}}, warnings...), err
 }

@@ -22,7 +22,7 @@ func TestWhatIsNotWhatItSays(t *testing.T) {
 		{"XML without its declaration as CSV", "csv", "<l><r><a>1</a><b>x</b></r><r><a>2</a><b>y</b></r></l>\n", "other-format a,b 2 rows"},
 		{"XML without its declaration as JSON", "json", `<l><r a="1"/><r a="3"/></l>`, "other-format @a 2 rows"},
 		{"CSV with names in angle brackets", "csv", "<DATE>,<CLOSE>\n20260101,1.5\n20260102,</>\n", " <DATE>,<CLOSE> 2 rows"},
-		{"a zip", "csv", "PK\x03\x04xx", "a zip archive"},
+		{"a zip", "csv", "PK\x03\x04xx", "a ZIP archive"},
 		{"a workbook of old", "csv", "\xd0\xcf\x11\xe0xx", "old Office file"},
 		{"a page as xls", "xls", "<html><style>td{}</style><body><table><tr><th>a<th>b<tr><td x:num='1.5'>2<td rowspan=2>x &amp; <b>y</b></td></tr><tr><td>4</table></body></html>", "other-format a,b 2 rows"},
 		{"a page without a table as xls", "xls", "<html><body>Sign in</body></html>", "without a table"},
@@ -30,7 +30,7 @@ func TestWhatIsNotWhatItSays(t *testing.T) {
 			`<Row><Cell><Data ss:Type="String">a</Data></Cell></Row><Row><Cell><Data ss:Type="Number">1</Data></Cell></Row></Table></Worksheet></Workbook>`, "other-format a 1 rows"},
 		{"tabs as xls", "xls", "a\tb\n1\t2\n", "other-format a,b 1 rows"},
 		{"commas as xls", "xls", "a,b\n1,2\n", "other-format a,b 1 rows"},
-		{"text as xlsx", "xlsx", "\x01\x02\x03", "it is no zip file"},
+		{"text as xlsx", "xlsx", "\x01\x02\x03", "not a valid ZIP file"},
 		{"CSV that begins with a bracket", "csv", "[id],[name]\n1,x\n", " [id],[name] 1 rows"},
 		{"CSV with JSON in it", "csv", "{a},{b}\n1,2\n", " {a},{b} 1 rows"},
 	} {

@@ -60,14 +60,14 @@ func isIdentity(coding string) bool {
 func twiceCompressed(codings string) error {
 	return &feedmill.Error{
 		Kind: feedmill.ErrUnsupported, Type: "content-encoding",
-		Detail: fmt.Sprintf("the content encoding %q has more than one layer of compression; compress the data once", codings),
+		Detail: fmt.Sprintf("the content encoding %q has more than one layer of compression; compress the data only once", codings),
 	}
 }
 
 func unknownCoding(name string) error {
 	return &feedmill.Error{
 		Kind: feedmill.ErrUnsupported, Type: "content-encoding",
-		Detail: fmt.Sprintf("the content encoding %q is not known; send gzip, zstd or none", name),
+		Detail: fmt.Sprintf("the content encoding %q is not supported; use gzip, zstd or none", name),
 	}
 }
 
@@ -118,7 +118,7 @@ func (d *decompressor) Read(p []byte) (int, error) {
 		}
 		return 0, &feedmill.Error{
 			Kind: feedmill.ErrTooLarge, Type: "data-too-large",
-			Detail: fmt.Sprintf("the data is longer than %d bytes when it is not compressed", d.limit),
+			Detail: fmt.Sprintf("the decompressed data is longer than %d bytes, the maximum", d.limit),
 		}
 	}
 	n, err := d.in.Read(p[:min(int64(len(p)), d.left)])
@@ -146,9 +146,9 @@ func (d *decompressor) fault(err error) error {
 	case d.coding == "":
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return input.Refuse("truncated-data", "the %s data ends too early, after %d bytes", d.coding, d.source.read)
+		return input.Refuse("truncated-data", "the %s data is truncated after %d bytes", d.coding, d.source.read)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return input.Refuse("compressed-data", "the zstd data needs a window of more than %d bytes: compress it without --long", maxWindow)
+		return input.Refuse("compressed-data", "the zstd data requires a window of more than %d bytes, the maximum; compress it without --long", maxWindow)
 	default:
 		return input.Refuse("compressed-data", "the %s data is damaged within its first %d bytes: %v", d.coding, d.source.read, err)
 	}

@@ -91,7 +91,7 @@ func OpenTyped(ctx context.Context, format string, data Source) (Typed, error) {
 			return f.openTyped(ctx, data)
 		}
 	}
-	return nil, fmt.Errorf("no format with types is called %q", format)
+	return nil, fmt.Errorf("%q is not a format with column types", format)
 }
 
 // Options say how data is read. Which of them a format takes the table of formats
@@ -137,7 +137,7 @@ func Open(ctx context.Context, format string, data Source, options Options) (Tab
 	}
 	if options.Sheet != 0 && options.Rules >= 2 && !slices.Contains(f.Parameters, "sheet") && f != &webPage {
 		return nil, feedmill.Invalid("The data has no sheets.", feedmill.Fault{
-			Parameter: "sheet", Detail: fmt.Sprintf("sheet applies only to workbooks; the data was said to be %s and is %s.", format, actual),
+			Parameter: "sheet", Detail: fmt.Sprintf("sheet applies only to workbooks; the data was sent as %s but is %s.", format, actual),
 		})
 	}
 	table, err := f.open(ctx, data, options)
@@ -175,5 +175,5 @@ func formatNamed(name string) (*format, error) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("no format is called %q", name)
+	return nil, fmt.Errorf("%q is not a supported format", name)
 }

@@ -58,7 +58,7 @@ func TestCharsetOfXML(t *testing.T) {
 	}
 }
 
-// What a media type says of JSON counts where it is no Unicode, which it should be.
+// What a media type says of JSON counts expected it is no Unicode, which it.
 func TestCharsetOfJSON(t *testing.T) {
 	for _, test := range []struct{ format, charset, data, found string }{
 		{"json", "iso-8859-1", "[{\"a\":\"Jos\xe9\"}]", "windows-1252 found"},

@@ -129,7 +129,7 @@ func (p *Pages) add(ctx context.Context, name string, data Source, place *placin
 		return 0, notInPages(name)
 	}
 	if p.family != nil && p.family != f.family {
-		return 0, input.Refuse("mixed-formats", "it is %s, and the pages before it are %s", name, p.family.name)
+		return 0, input.Refuse("mixed-formats", "the page is %s, but the pages before it are %s", name, p.family.name)
 	}
 	reader, err := p.readerOf(f.family)
 	if err != nil {
@@ -167,7 +167,7 @@ func (p *Pages) readerOf(f *family) (pageReader, error) {
 func notInPages(name string) error {
 	names := PageFormats().Readable().Names()
 	last := len(names) - 1
-	return input.Refuse("unsupported-format", "pages are %s or %s, and not %q", strings.Join(names[:last], ", "), names[last], name)
+	return input.Refuse("unsupported-format", "pages must be %s or %s; got %q", strings.Join(names[:last], ", "), names[last], name)
 }
 
 // append adds a page that was read to the table.
@@ -223,7 +223,7 @@ func (p *Pages) Rows() int64 { return p.rows }
 func (p *Pages) Warnings() ([]feedmill.Warning, error) {
 	out := p.warnings.List(p.added > 1)
 	if p.rows == 0 {
-		detail := "there are no records"
+		detail := "The data has no records."
 		if p.options.Path != "" {
 			detail += " at " + p.options.Path
 		}

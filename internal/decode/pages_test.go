@@ -113,7 +113,7 @@ func TestPages(t *testing.T) {
 			[]string{`[{"id":1}]`, `[]`, `[{"id":2}]`},
 			pagesTable{
 				names: []string{"id"}, rows: []string{"1", "2"}, counts: []int64{1, 0, 1}, watched: []string{"1", "2"},
-				warnings: []string{"nothing-exploded  1 0 no record has anything at l, which is to become rows, so that every record is one row; the path of explode begins below the record"},
+				warnings: []string{"nothing-exploded  1 0 No record has a value at l, so explode had no effect and every record is one row. The path in explode starts at the record."},
 			},
 		},
 		{
@@ -174,7 +174,7 @@ func TestPages(t *testing.T) {
 			"no page at all", "json",
 			Options{},
 			nil,
-			pagesTable{warnings: []string{"no-rows  1 0 there are no records"}},
+			pagesTable{warnings: []string{"no-rows  1 0 The data has no records."}},
 		},
 		{
 			"repeated names in two pages", "json",
@@ -182,7 +182,7 @@ func TestPages(t *testing.T) {
 			[]string{`[{"a":"0"}]`, `[{"a":"1","a":"2"}]`, `[{"a":"3"},{"a":"4","a":"5"}]`},
 			pagesTable{
 				names: []string{"a"}, rows: []string{"0", "2", "3", "5"}, counts: []int64{1, 1, 2},
-				warnings: []string{"duplicate-key a 2 2 page 2: a name stands in its object more than once; the last value counts"},
+				warnings: []string{"duplicate-key a 2 2 page 2: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source."},
 			},
 		},
 		{
@@ -209,7 +209,7 @@ func TestPages(t *testing.T) {
 			[]string{"a,a\n1,2\n", "b,a,a\n3,4,5\n6,7,8,9\n"},
 			pagesTable{
 				names: []string{"a", "a", "b", "_extra_1"}, rows: []string{"1 2 ∅ ∅", "4 5 3 ∅", "7 8 6 9"}, counts: []int64{1, 2},
-				warnings: []string{"long-rows  1 3 page 2: rows with more than 3 fields; the others are in _extra_1 and so on"},
+				warnings: []string{"long-rows  1 3 page 2: Some rows have more than 3 fields; the additional fields are in the columns _extra_1, _extra_2 and so on. Fix the rows or the header at the source."},
 			},
 		},
 		{
@@ -218,7 +218,7 @@ func TestPages(t *testing.T) {
 			[]string{"id\tx\n1\tZo\xeb\n", "id\tx\n2\t\xe9\n"},
 			pagesTable{
 				names: []string{"id", "x"}, rows: []string{"1 Zoë", "2 é"}, counts: []int64{1, 1}, watched: []string{"1", "2"},
-				warnings: []string{"assumed-encoding  2 0 page 1: byte 9 is not UTF-8, so the data is read as windows-1252, which its letters speak for; encoding=… says otherwise"},
+				warnings: []string{"assumed-encoding  2 0 page 1: Byte 9 is not UTF-8, so the data was read as windows-1252, the most likely encoding. Set encoding=… to change it."},
 			},
 		},
 		{
@@ -248,9 +248,9 @@ func TestPagesRefuse(t *testing.T) {
 		pages        []string
 		want         string
 	}{
-		{"a fault in a page", "json", Options{}, []string{"[]", `[{"a":1},]`}, "page 2: the JSON is wrong at line 1, column 10"},
-		{"what is no text", "csv", Options{}, []string{"a,b\n1,2\n", "a,b\n1,2\n", "%PDF-1.7"}, "page 3: the data begins like a PDF"},
-		{"a format that there is not", "pdf", Options{}, []string{"x"}, "page 1: pages are csv"},
+		{"a fault in a page", "json", Options{}, []string{"[]", `[{"a":1},]`}, "page 2: the JSON is not valid at line 1, column 10"},
+		{"what is no text", "csv", Options{}, []string{"a,b\n1,2\n", "a,b\n1,2\n", "%PDF-1.7"}, "page 3: the data is not text; it starts like a PDF"},
+		{"a format that there is not", "pdf", Options{}, []string{"x"}, "page 1: pages must be csv"},
 		{"a wrong path of XML", "xml", Options{Path: "$.a"}, []string{"<a/>"}, ""},
 		{"a wrong path", "json", Options{Path: "$["}, []string{"[]"}, ""},
 		{"a wrong way to explode", "json", Options{Explode: "["}, []string{"[]"}, ""},
@@ -268,7 +268,7 @@ func TestPagesStayRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := p.Add(t.Context(), "json", strings.NewReader("[1]"))
-	decodetest.MustRefuse(t, err, "page 2: it is json, and the pages before it are csv")
+	decodetest.MustRefuse(t, err, "page 2: the page is json, but the pages before it are csv")
 	if _, again := p.Add(t.Context(), "csv", strings.NewReader("a\n1\n")); again != err {
 		t.Errorf("a page after the refusal: %v", again)
 	}

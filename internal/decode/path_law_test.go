@@ -107,8 +107,8 @@ func newRead(t *testing.T, table interface {
 		t.Fatal(err)
 	}
 	for _, w := range warnings {
-		if _, paths, ok := strings.Cut(w.Detail, "which path selects: "); w.Code == feedmill.WarnRecords && ok {
-			out.others = strings.Split(paths, ", ")
+		if _, paths, ok := strings.Cut(w.Detail, "also has records at "); w.Code == feedmill.WarnRecords && ok {
+			out.others = strings.Split(strings.TrimSuffix(paths, "; set path to read them instead."), ", ")
 		}
 	}
 	return out

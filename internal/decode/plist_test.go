@@ -69,16 +69,16 @@ func TestPropertyLists(t *testing.T) {
 
 func TestBrokenPropertyLists(t *testing.T) {
 	for document, want := range map[string]string{
-		plistOf(`<dict><true/></dict>`):                                  "line 4, column 7 (byte 170): a value of a dict has no key",
+		plistOf(`<dict><true/></dict>`):                                  "line 4, column 7 (byte 170): a value in a dict has no key",
 		plistOf(`<dict><key>a</key></dict>`):                             "has no value",
-		plistOf(`<dict><key>a</key><key>b</key></dict>`):                 "a key stands where a value has to",
-		plistOf(`<array><key>b</key></array>`):                           "a key stands where a value has to",
-		plistOf(`<array>text</array>`):                                   "text where a property list has none",
-		plistOf(`<string><b/></string>`):                                 "an element where a property list has text",
+		plistOf(`<dict><key>a</key><key>b</key></dict>`):                 "expected a value, found a key",
+		plistOf(`<array><key>b</key></array>`):                           "expected a value, found a key",
+		plistOf(`<array>text</array>`):                                   "unexpected text in the property list",
+		plistOf(`<string><b/></string>`):                                 "unexpected element in the property list",
 		plistOf(`<true/><false/>`):                                       "one value",
-		plistOf(`<array><row/></array>`):                                 "row is no element of a property list",
+		plistOf(`<array><row/></array>`):                                 "row is not an element of a property list",
 		strings.TrimSuffix(plistOf(`<array><true/></array>`), ">\n"):     "ends",
-		strings.Replace(plistOf(`<array/>`), "</plist>", "</plist>x", 1): "wrong at line 5",
+		strings.Replace(plistOf(`<array/>`), "</plist>", "</plist>x", 1): "not valid at line 5",
 	} {
 		_, err := Open(t.Context(), "xml", strings.NewReader(document), Options{Temp: t.TempDir()})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -24,28 +24,28 @@ var (
 func CheckReading(o feedmill.ReadingOptions) (faults []feedmill.Fault) {
 	fault := func(name, detail string) { faults = append(faults, feedmill.Fault{Parameter: name, Detail: detail}) }
 	if _, ok := delimiterOf(o.Delimiter); !ok {
-		fault("delimiter", "This must be one character of ASCII that is no letter, digit, quote or line end, or the word tab.")
+		fault("delimiter", "delimiter must be one ASCII character that is not a letter, digit, quote or line end, or the word tab.")
 	}
 	if _, ok := quoteOf(o.Quote); !ok {
-		fault("quote", "This must be one character of ASCII that is no letter, digit, space or line end, or the word none.")
+		fault("quote", "quote must be one ASCII character that is not a letter, digit, space or line end, or the word none.")
 	}
 	if delimiter, _ := delimiterOf(o.Delimiter); delimiter != 0 && o.Quote != "" && o.Quote != "none" && delimiter == o.Quote[0] {
-		fault("quote", "This must be another character than the delimiter.")
+		fault("quote", "quote must differ from delimiter.")
 	}
 	if _, ok := input.EncodingNamed(o.Encoding); o.Encoding != "" && !ok {
-		fault("encoding", "There is no encoding of this name; the names are those of the WHATWG, such as utf-8, windows-1252 or shift_jis.")
+		fault("encoding", "encoding is not a known encoding; use a WHATWG name such as utf-8, windows-1252 or shift_jis.")
 	}
 	if _, ok := headerOf(o.Header); !ok {
-		fault("header", "This must be the number of a line, from 1, or the word none.")
+		fault("header", "header must be a line number from 1, or the word none.")
 	}
 	if o.Decimal != "" && o.Decimal != "." && o.Decimal != "," {
-		fault("decimal", "This must be a point or a comma.")
+		fault("decimal", "decimal must be a point or a comma.")
 	}
 	if o.Dates != "" && o.Dates != "dmy" && o.Dates != "mdy" && o.Dates != "ymd" {
-		fault("dates", "This must be dmy, mdy or ymd.")
+		fault("dates", "dates must be dmy, mdy or ymd.")
 	}
 	if _, err := time.LoadLocation(o.Timezone); err != nil || o.Timezone == "Local" {
-		fault("timezone", "There is no such time zone; the names are those of the IANA, such as Europe/Paris.")
+		fault("timezone", "timezone is not a known time zone; use an IANA name such as Europe/Paris.")
 	}
 	if o.Footer != "" && o.Footer != "keep" && o.Footer != "drop" {
 		fault("footer", "footer must be keep or drop.")

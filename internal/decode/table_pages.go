@@ -63,7 +63,7 @@ func (p *tablePages) place(t *tablePage) error {
 		at, known := p.byName[name]
 		if !known {
 			if at = len(p.names); at == input.MaxColumns {
-				return input.Refuse("too-many-columns", "all pages together have more than %d columns", input.MaxColumns)
+				return input.Refuse("too-many-columns", "all pages together have more than %d columns, the maximum", input.MaxColumns)
 			}
 			p.byName[name], p.names = at, append(p.names, name)
 		}

@@ -95,7 +95,7 @@ func within(out feedmill.Unwrapped, plain io.ReadCloser) (feedmill.Unwrapped, er
 	switch {
 	case err != nil && !whole:
 	case bytes.HasPrefix(head, []byte(gzipMark)), bytes.HasPrefix(head, []byte(zstdMark)):
-		err = input.Refuse("compressed-data", "what is in the %s file is compressed once more; send it in one file only", out.Wrapper)
+		err = input.Refuse("compressed-data", "the data in the %s file is compressed again; compress it only once", out.Wrapper)
 	default:
 		out.Format, err = Recognise(head, whole), nil
 	}
@@ -151,7 +151,7 @@ func (c closers) Close() (err error) {
 func openEntry(data input.Source, w Wrapped) (feedmill.Unwrapped, error) {
 	archive, err := zip.NewReader(data, data.Size())
 	if err != nil {
-		return feedmill.Unwrapped{}, input.Refuse("truncated-data", "the data is a zip archive that is damaged or cut: %v", err)
+		return feedmill.Unwrapped{}, input.Refuse("truncated-data", "the ZIP archive is damaged or truncated: %v", err)
 	}
 	file, err := FindEntry(archive, w.Entry)
 	if err != nil {
@@ -161,7 +161,7 @@ func openEntry(data input.Source, w Wrapped) (feedmill.Unwrapped, error) {
 		return feedmill.Unwrapped{ReadCloser: io.NopCloser(io.NewSectionReader(data, 0, data.Size())), Format: sheet.Kind(data)}, nil
 	}
 	if file.Flags&1 != 0 {
-		return feedmill.Unwrapped{}, input.Refuse("encrypted-data", "the file %q of the zip archive is encrypted: pack it without a password and send it again", file.Name)
+		return feedmill.Unwrapped{}, input.Refuse("encrypted-data", "the file %q in the ZIP archive is encrypted; create the archive without a password", file.Name)
 	}
 	content, err := file.Open()
 	if err != nil {
@@ -192,7 +192,7 @@ func (e entryReader) Read(p []byte) (int, error) {
 }
 
 func damagedEntry(name string, err error) error {
-	return input.Refuse("compressed-data", "the file %q of the zip archive cannot be read: %v", name, err)
+	return input.Refuse("compressed-data", "the file %q in the ZIP archive cannot be read: %v", name, err)
 }
 
 // FindEntry finds the file of a zip archive that a name or a pattern means, or the only one where there is
@@ -203,7 +203,7 @@ func FindEntry(archive *zip.Reader, entry string) (*zip.File, error) {
 	case err != nil || len(found) == 0:
 		return nil, err
 	case len(found) > 1:
-		return nil, refuseEntry("%d files of the zip archive are named so, and one is read: say which. It has: %s.", len(found), listEntries(names))
+		return nil, refuseEntry("entry matches %d files in the ZIP archive and must match one. The archive contains: %s.", len(found), listEntries(names))
 	}
 	return found[0], nil
 }
@@ -238,11 +238,11 @@ func findEntries(archive *zip.Reader, entry string) (found []*zip.File, names []
 	}
 	switch {
 	case len(names) == 0:
-		return nil, nil, refuseEntry("The zip archive has no files.")
+		return nil, nil, refuseEntry("The ZIP archive contains no files.")
 	case entry == "" && len(found) > 1:
-		return nil, nil, refuseEntry("The zip archive has %d files, and one is read: say which. It has: %s.", len(names), listEntries(names))
+		return nil, nil, refuseEntry("The ZIP archive contains %d files. Set entry to one of them: %s.", len(names), listEntries(names))
 	case len(found) == 0:
-		return nil, nil, refuseEntry("The zip archive has no file %q; it has: %s.", entry, listEntries(names))
+		return nil, nil, refuseEntry("The ZIP archive contains no file %q. It contains: %s.", entry, listEntries(names))
 	}
 	return found, names, nil
 }
@@ -258,5 +258,5 @@ func listEntries(names []string) string {
 }
 
 func refuseEntry(format string, args ...any) error {
-	return feedmill.Invalid("Say which file of the zip archive is meant.", feedmill.Fault{Parameter: "entry", Detail: fmt.Sprintf(format, args...)})
+	return feedmill.Invalid("Set entry to one file in the ZIP archive.", feedmill.Fault{Parameter: "entry", Detail: fmt.Sprintf(format, args...)})
 }

@@ -131,7 +131,7 @@ func (c *Table) trimFooter() error {
 	if notes > 0 {
 		c.warnings = append(c.warnings, feedmill.Warning{
 			Code: feedmill.WarnFooter, Count: notes, Examples: examples,
-			Detail: layout.Lines(examples[0].Line, last, "stands after the last row and is", "stand after the last row and are") + " not part of the table; footer=keep keeps every row",
+			Detail: layout.Lines(examples[0].Line, last, "after the last row was", "after the last row were") + " left out. Set footer=keep to import every row.",
 		})
 	}
 	if err := c.trimEnd(); err != nil || original {
@@ -169,7 +169,7 @@ func (c *Table) trimPadding() error {
 	}
 	c.warnings = append(c.warnings, feedmill.Warning{
 		Code: feedmill.WarnPadding, Count: rows, Examples: []feedmill.Example{{Line: at.Line}},
-		Detail: layout.Lines(at.Line, at.Line+rows-1, "is", "are") + " empty but for delimiters, after the last row, and not part of the table",
+		Detail: layout.Lines(at.Line, at.Line+rows-1, "after the last row contains only delimiters and was", "after the last row contain only delimiters and were") + " left out.",
 	})
 	return nil
 }

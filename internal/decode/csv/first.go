@@ -264,7 +264,7 @@ func (c *Table) addBlock(start int64, block *recordBlock) (first int64, err erro
 	}
 	if c.ragged.width > maxFields {
 		offset, fields := block.firstWider(maxFields)
-		return first, c.refuseAt("too-many-fields", start+offset, "the record has %d fields; at most %d columns are read", fields, maxFields)
+		return first, c.refuseAt("too-many-fields", start+offset, "the record has %d fields; the maximum is %d", fields, maxFields)
 	}
 	return first, c.checkRagged(start)
 }
@@ -275,10 +275,10 @@ func (c *Table) checkLengths(start int64, block *recordBlock) error {
 	field, record := uint32(0), uint32(0)
 	for _, end := range block.ends {
 		if end-field > maxField {
-			return c.refuseAt("field-too-long", start+int64(field), "a field is longer than %d bytes", maxField)
+			return c.refuseAt("field-too-long", start+int64(field), "a field is longer than %d bytes, the maximum", maxField)
 		}
 		if end-record > maxRecord {
-			return c.refuseAt("record-too-long", start+int64(record), "the record is longer than %d bytes", maxRecord)
+			return c.refuseAt("record-too-long", start+int64(record), "the record is longer than %d bytes, the maximum", maxRecord)
 		}
 		field = end + 1
 		if block.data[end] == c.Dialect.Newline {
@@ -292,7 +292,7 @@ func (c *Table) checkLengths(start int64, block *recordBlock) error {
 func (c *Table) checkRagged(start int64) error {
 	switch {
 	case c.ragged.missing > c.limits.missing+input.CellsOfByte*start:
-		return c.refuseAt("too-few-fields", start, "most records before it lack most of the %d columns: %d fields in all", c.columns, c.ragged.missing)
+		return c.refuseAt("too-few-fields", start, "most records before this one have too few fields for %d columns; %d fields are missing in total", c.columns, c.ragged.missing)
 	case c.ragged.width > c.columns:
 		return input.CheckCells(c.rows, c.ragged.width, c.limits.missing, start)
 	}

@@ -60,7 +60,7 @@ func (s *places) add(name string) error {
 	at, known := p.byName[key]
 	if !known {
 		if len(p.names) >= maxFields {
-			return input.Refuse("too-many-columns", "all pages together have more than %d columns", maxFields)
+			return input.Refuse("too-many-columns", "all pages together have more than %d columns, the maximum", maxFields)
 		}
 		if p.byName == nil {
 			p.byName = make(map[nthName]int)

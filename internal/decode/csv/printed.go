@@ -46,7 +46,7 @@ func (c *Table) reprint(ctx context.Context, options Options, spool *input.Spool
 		for number := int64(1); ; number++ {
 			line, err := readLine(in, c.limits.record)
 			if int64(len(line)) > c.limits.record {
-				return input.Refuse("record-too-long", "line %d is longer than %d bytes", number, c.limits.record)
+				return input.Refuse("record-too-long", "line %d is longer than %d bytes, the maximum", number, c.limits.record)
 			}
 			text, isRule := p.line(bytes.TrimRight(line, "\r\n"))
 			if isRule {
@@ -79,9 +79,9 @@ func (c *Table) reprint(ctx context.Context, options Options, spool *input.Spool
 // detail says what is not part of the table, the first of it in a line.
 func (p *printed) detail() string {
 	if p.log != nil {
-		return "lines that begin with #, the first of them line %d, are not part of the table, except for the names that one of them gives to the fields; delimiter=… says otherwise"
+		return "Lines that start with # (first: line %d) were left out, except for the field names that one of them lists. Set delimiter=… to read them as data."
 	}
-	return "the table is printed with rules, the first in line %d, and with bars or spaces that line its fields up; they are not part of the table; delimiter=… says otherwise"
+	return "The table is drawn with lines (first: line %d) and with bars or spaces between the fields, which were left out. Set delimiter=… to read them as data."
 }
 
 // rewritten makes a text that was written anew what is read.

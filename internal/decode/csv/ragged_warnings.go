@@ -52,13 +52,13 @@ func (r *raggedness) warnings(c *Table) (out []feedmill.Warning, err error) {
 	if r.short > 0 {
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnShortRows, Count: r.short, FirstRow: r.firstShort + 1,
-			Detail: fmt.Sprintf("rows with fewer than %d fields; the missing ones are null", c.columns),
+			Detail: fmt.Sprintf("Some rows have fewer than %d fields; the missing fields are null. Fix the rows at the source to fill them.", c.columns),
 		})
 	}
 	if r.long > 0 {
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnLongRows, Count: r.long, FirstRow: r.firstLong + 1,
-			Detail: fmt.Sprintf("rows with more than %d fields; the others are in _extra_1 and so on", c.columns),
+			Detail: fmt.Sprintf("Some rows have more than %d fields; the additional fields are in the columns _extra_1, _extra_2 and so on. Fix the rows or the header at the source.", c.columns),
 		})
 	}
 	blanks, err := c.blankAround(r.blanks)
@@ -69,8 +69,8 @@ func (r *raggedness) warnings(c *Table) (out []feedmill.Warning, err error) {
 		oddLines
 		code, detail string
 	}{
-		{blanks, feedmill.WarnBlankLines, "blank lines, the first of which is line %d, are no rows"},
-		{r.repeats, feedmill.WarnRepeatedHeader, "the header stands again, first in line %d, and is no row there"},
+		{blanks, feedmill.WarnBlankLines, "Blank lines (first: line %d) were skipped."},
+		{r.repeats, feedmill.WarnRepeatedHeader, "Repeated headers (first: line %d) were skipped."},
 	} {
 		if odd.count == 0 || odd.code == feedmill.WarnBlankLines && odd.count <= c.rules {
 			continue
@@ -81,7 +81,7 @@ func (r *raggedness) warnings(c *Table) (out []feedmill.Warning, err error) {
 		}
 		detail := fmt.Sprintf(odd.detail, examples[0].Line)
 		if more := odd.count - int64(len(examples)); more > 0 {
-			detail += fmt.Sprintf(". The examples have the first %d of %d lines", len(examples), odd.count)
+			detail += fmt.Sprintf(" The examples list the first %d of %d lines.", len(examples), odd.count)
 		}
 		out = append(out, feedmill.Warning{Code: odd.code, Count: odd.count, Examples: examples, Detail: detail})
 	}

@@ -195,7 +195,7 @@ func (c *Table) openSecond(ctx context.Context, begin int64, spool *input.Spool)
 		return nil, err
 	}
 	if from.Line > maxSkippedLines {
-		return nil, input.Refuse("table-too-far", "the table begins at line %d; at most %d lines can stand before it", from.Line, maxSkippedLines)
+		return nil, input.Refuse("table-too-far", "the table starts at line %d, after more than %d lines, the maximum", from.Line, maxSkippedLines)
 	}
 	options := *c.options
 	options.Extent.Table, options.tablesBefore, options.Encoding, options.Charset = 1, c.options.Extent.Table-1, string(input.UTF8), ""

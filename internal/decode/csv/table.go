@@ -216,7 +216,7 @@ func (c *Table) findTable(ctx context.Context, options Options) (found *trial, p
 			found = findDialect(head[:end], true, options)
 		}
 		if found.tooMany {
-			return nil, nil, 0, input.Refuse("too-many-columns", "the first record has more than %d fields; at most %d columns are read", maxFields, input.MaxColumns)
+			return nil, nil, 0, input.Refuse("too-many-columns", "the first record has more than %d fields; the maximum is %d", maxFields, input.MaxColumns)
 		}
 		if found.width <= 1 && !final && size < c.limits.farHead {
 			size = c.limits.farHead
@@ -227,7 +227,7 @@ func (c *Table) findTable(ctx context.Context, options Options) (found *trial, p
 			return found, &place, first, err
 		}
 		if most := c.limits.record; int64(len(head)) >= most {
-			return nil, nil, 0, input.Refuse("record-too-long", "the first line is longer than %d bytes", most)
+			return nil, nil, 0, input.Refuse("record-too-long", "the first line is longer than %d bytes, the maximum", most)
 		}
 		size = min(4*size, c.limits.record)
 	}
@@ -250,7 +250,7 @@ func (c *Table) nameColumns(found *trial, place *layout.Table, first int) error 
 		c.names = make([]string, c.columns)
 	}
 	if c.columns > input.MaxColumns {
-		return input.Refuse("too-many-columns", "the first record has %d fields; at most %d are read", c.columns, input.MaxColumns)
+		return input.Refuse("too-many-columns", "the first record has %d fields; the maximum is %d", c.columns, input.MaxColumns)
 	}
 	c.exported = c.options.Header == 0 && c.options.tablesBefore == 0 && found.isExport(c.options.Rules)
 	for _, row := range place.Header {
@@ -289,7 +289,7 @@ func (c *Table) Rows() int64 { return c.rows - c.base }
 func (c *Table) Warnings() ([]feedmill.Warning, error) {
 	out := append(append([]feedmill.Warning(nil), c.text.Warnings...), c.warnings...)
 	if c.whole && c.rows == c.base {
-		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "the data has a header and no rows"})
+		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "The data has a header but no rows."})
 	}
 	more, err := c.ragged.warnings(c)
 	if err != nil {
@@ -303,7 +303,7 @@ func (c *Table) Warnings() ([]feedmill.Warning, error) {
 		}
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnQuote, Count: c.broken.count, FirstRow: c.broken.firstRow + 1,
-			Detail: fmt.Sprintf("a quote stands where none may, the first in %s; it is taken as part of the text", at),
+			Detail: fmt.Sprintf("Misplaced quotes (first: %s) were imported as part of the text. Fix them at the source, or set quote=none if fields are not quoted.", at),
 		})
 	}
 	return out, nil

@@ -125,7 +125,7 @@ func (c *Table) parseTolerant(block blockRange, cells *columnar.Cells) (*toleran
 			return t, consumed, err
 		}
 		if window >= c.limits.record {
-			return nil, 0, c.refuseAt("record-too-long", block.start, "the record is longer than %d bytes", c.limits.record)
+			return nil, 0, c.refuseAt("record-too-long", block.start, "the record is longer than %d bytes, the maximum", c.limits.record)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func (c *Table) parseRun(t *tolerantRun, first int64, cells *columnar.Cells) (co
 		begin, broken := len(t.cells), t.broken
 		next, complete := t.record(consumed, first+int64(cells.Rows))
 		if t.tooMany {
-			return 0, c.refuseAt("too-many-fields", t.base+int64(consumed), "the record has more than %d fields, and the table has %d columns", maxFields, c.columns)
+			return 0, c.refuseAt("too-many-fields", t.base+int64(consumed), "the record has more than %d fields, the maximum; the table has %d columns", maxFields, c.columns)
 		}
 		if !complete {
 			t.cells, t.broken = t.cells[:begin], broken
@@ -160,7 +160,7 @@ func (c *Table) parseRun(t *tolerantRun, first int64, cells *columnar.Cells) (co
 		}
 		for _, cell := range t.cells[begin:] {
 			if start, end := cell.Range(); int64(end-start) > c.limits.field {
-				return 0, c.refuseAt("field-too-long", t.base+int64(start), "a field is longer than %d bytes", c.limits.field)
+				return 0, c.refuseAt("field-too-long", t.base+int64(start), "a field is longer than %d bytes, the maximum", c.limits.field)
 			}
 		}
 		columns := max(cells.Columns, width)

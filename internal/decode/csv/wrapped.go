@@ -28,7 +28,7 @@ func (c *Table) unwrapLines(ctx context.Context, options Options, spool *input.S
 		for number := 1; ; {
 			line, err := readLine(in, c.limits.record)
 			if int64(len(line)) > c.limits.record {
-				return input.Refuse("record-too-long", "line %d is longer than %d bytes", number, c.limits.record)
+				return input.Refuse("record-too-long", "line %d is longer than %d bytes, the maximum", number, c.limits.record)
 			}
 			number++
 			if _, err := out.Write(unwrapped(line)); err != nil {
@@ -45,7 +45,7 @@ func (c *Table) unwrapLines(ctx context.Context, options Options, spool *input.S
 	if err != nil {
 		return err
 	}
-	c.warnings = append(c.warnings, feedmill.Warning{Code: feedmill.WarnLines, Count: 1, Detail: "every line is in quotes as if it were one field; they were taken off"})
+	c.warnings = append(c.warnings, feedmill.Warning{Code: feedmill.WarnLines, Count: 1, Detail: "Every line was in quotes as a single field, so the quotes were removed. Set quote=none to keep them."})
 	return c.rewritten(ctx, written, spool)
 }
 

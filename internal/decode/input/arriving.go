@@ -13,7 +13,7 @@ type Arriving interface {
 
 // ErrArriving means that data cannot be read while it arrives, and that nothing
 // is said about what it is.
-var ErrArriving = errors.New("the data must be there in full to be read")
+var ErrArriving = errors.New("the data must be complete before it can be read")
 
 // AwaitSize returns the size of src, which is less than wanted only where all is
 // there: it waits for one that is arriving.

@@ -82,7 +82,7 @@ func (c Context) Warnings(around ContextValues) []feedmill.Warning {
 			return nil
 		}
 		return []feedmill.Warning{{Code: feedmill.WarnContext, Count: int64(beyond), Detail: fmt.Sprintf(
-			"The document has too many values around its records: %d were left out. Up to %d values, with %d bytes together, become columns.", beyond, MaxContext, MaxContextBytes)}}
+			"The document has too many values around its records, so %d were left out. The maximum is %d values with %d bytes in total.", beyond, MaxContext, MaxContextBytes)}}
 	}
 	var names []string
 	for _, v := range values {

@@ -23,7 +23,7 @@ type Source interface {
 var ErrNoData error = &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "empty-data", Detail: "the data is empty"}
 
 // ErrChanged means that a later reading met what the first had not.
-var ErrChanged = errors.New("the data has changed between two readings")
+var ErrChanged = errors.New("the data changed between two reads")
 
 // Refuse refuses data for a fault in it. The type is the stable name of the
 // problem.
@@ -61,7 +61,7 @@ func PositionAt(src Source, offset int64, newline byte) (Position, error) {
 	for base := int64(0); base < offset; base += ChunkSize {
 		part := buffer[:min(offset-base, ChunkSize)]
 		if err := ReadFull(src, part, base); err != nil {
-			return at, fmt.Errorf("find a place in the text: %w", err)
+			return at, fmt.Errorf("locate a position in the text: %w", err)
 		}
 		if last := bytes.LastIndexByte(part, newline); last >= 0 {
 			at.Line += int64(bytes.Count(part, []byte{newline}))

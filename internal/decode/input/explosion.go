@@ -12,7 +12,7 @@ const MaxExploded = 1 << 21
 
 // NothingExploded warns that no record has anything at the path whose elements are to become rows.
 func NothingExploded(path string) feedmill.Warning {
-	return feedmill.Warning{Code: feedmill.WarnExplode, Count: 1, Detail: fmt.Sprintf("no record has anything at %s, which is to become rows, so that every record is one row; the path of explode begins below the record", path)}
+	return feedmill.Warning{Code: feedmill.WarnExplode, Count: 1, Detail: fmt.Sprintf("No record has a value at %s, so explode had no effect and every record is one row. The path in explode starts at the record.", path)}
 }
 
 // Explosion holds one record while its rows are made. Every list on the way is a

@@ -26,6 +26,6 @@ func CheckCells(rows int64, columns int, empty, bytes int64) error {
 	if rows*int64(columns) <= most {
 		return nil
 	}
-	return Refuse("too-many-cells", "the first %d rows and their %d columns are more than the %d cells that data of this size can have: "+
-		"almost all cells are empty or repeated; where the columns are keys of a map, a path can select its values", rows, columns, most)
+	return Refuse("too-many-cells", "the first %d rows with %d columns exceed %d cells, the maximum for data of this size: "+
+		"almost all cells are empty or repeated; if the column names are data, set path to select their values", rows, columns, most)
 }

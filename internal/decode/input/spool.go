@@ -22,7 +22,7 @@ func NewSpool(folder string) *Spool { return &Spool{folder: folder} }
 func (s *Spool) Write(write func(io.Writer) error) (Source, error) {
 	if s.file == nil {
 		if err := s.open(); err != nil {
-			return nil, fmt.Errorf("make room for the text in UTF-8: %w", err)
+			return nil, fmt.Errorf("create the file for the text in UTF-8: %w", err)
 		}
 	}
 	out := io.NewOffsetWriter(s.file, s.size)

@@ -51,7 +51,7 @@ func OpenText(ctx context.Context, src Source, named, said string, chunk int64, 
 		return nil, fmt.Errorf("read the head of the text: %w", err)
 	}
 	if format := BinaryFormat(head); format != "" {
-		return nil, Refuse("not-text", "the data begins like %s at byte 0 and is not text", format)
+		return nil, Refuse("not-text", "the data is not text; it starts like %s", format)
 	}
 	encoding, mark := EncodingOf(head)
 	known, set := EncodingNamed(named)
@@ -76,7 +76,7 @@ func OpenText(ctx context.Context, src Source, named, said string, chunk int64, 
 		}
 		fallthrough
 	case found.NUL >= 0:
-		return nil, Refuse("not-text", "the data has a zero byte at byte %d and is not text", found.NUL+int64(mark))
+		return nil, Refuse("not-text", "the data is not text; it has a zero byte at byte %d", found.NUL+int64(mark))
 	case found.Invalid < 0:
 		return &Text{Source: body, Encoding: UTF8, Survey: found}, nil
 	}
@@ -85,17 +85,17 @@ func OpenText(ctx context.Context, src Source, named, said string, chunk int64, 
 		return nil, fmt.Errorf("survey the text: %w", err)
 	}
 	if good, bad := found.Characters, found.Bad; set || good >= goodForBad*bad {
-		why := "almost all of the text is UTF-8"
+		why := "almost all of the text is UTF-8. Set encoding=… if the data has another encoding."
 		if set {
-			why = "the text was said to be UTF-8"
+			why = "encoding is UTF-8. Set another encoding, or fix the data at the source."
 		}
 		return repair(ctx, body, invalid+int64(mark), bad, chunk, why, spool)
 	}
 	if mark > 0 {
-		return nil, Refuse("invalid-encoding", "the data begins with the mark of UTF-8, and byte %d is not UTF-8", invalid+int64(mark))
+		return nil, Refuse("invalid-encoding", "the data starts with a UTF-8 byte order mark, but byte %d is not UTF-8; fix the encoding at the source", invalid+int64(mark))
 	}
 	if found.Control >= 0 {
-		return nil, Refuse("not-text", "the data is not UTF-8 (byte %d) and has a control character at byte %d: it is not text", invalid, found.Control)
+		return nil, Refuse("not-text", "the data is not text; byte %d is not UTF-8, and byte %d is a control character", invalid, found.Control)
 	}
 	if legacy, ok := EncodingNamed(said); ok && legacy != UTF8 && !strings.HasPrefix(string(legacy), "utf-16") && legacy != Windows1252 {
 		// What programs say by default, which is Windows-1252, says nothing.
@@ -121,7 +121,7 @@ func OpenText(ctx context.Context, src Source, named, said string, chunk int64, 
 	text.Assumed = true
 	text.Warnings = append(text.Warnings, feedmill.Warning{
 		Code: feedmill.WarnEncoding, Count: 1,
-		Detail: fmt.Sprintf("byte %d is not UTF-8, so the data is read as %s, which its letters speak for; encoding=… says otherwise", invalid, legacy),
+		Detail: fmt.Sprintf("Byte %d is not UTF-8, so the data was read as %s, the most likely encoding. Set encoding=… to change it.", invalid, legacy),
 	})
 	return text, nil
 }
@@ -143,7 +143,7 @@ func repair(ctx context.Context, src Source, first, bad, chunk int64, why string
 	}
 	text.Warnings = append(text.Warnings, feedmill.Warning{
 		Code: feedmill.WarnBytes, Count: bad,
-		Detail: fmt.Sprintf("bytes that are not UTF-8, the first at byte %d, became \ufffd: %s", first, why),
+		Detail: fmt.Sprintf("Bytes that are not UTF-8, the first at byte %d, were replaced with \ufffd because %s", first, why),
 	})
 	return text, nil
 }
@@ -206,7 +206,7 @@ func EncodingOf(head []byte) (encoding Encoding, mark int) {
 // BinaryFormat names the format that data begins like, where it is none of text.
 func BinaryFormat(head []byte) string {
 	for _, known := range []struct{ magic, name string }{
-		{"PK\x03\x04", "a zip archive or a workbook (xlsx, ods)"},
+		{"PK\x03\x04", "a ZIP archive or a workbook (xlsx, ods)"},
 		{"\xd0\xcf\x11\xe0", "an old Office file (xls)"},
 		{"\x1f\x8b", "gzip"},
 		{"\x28\xb5\x2f\xfd", "zstd"},
@@ -225,7 +225,7 @@ func BinaryFormat(head []byte) string {
 		return "a tar archive"
 	}
 	if len(head) >= 4 && (binary.LittleEndian.Uint32(head) == 0xfeff || binary.BigEndian.Uint32(head) == 0xfeff) {
-		return "UTF-32, which no table is written in,"
+		return "UTF-32, which is not supported; write it in UTF-8"
 	}
 	return ""
 }

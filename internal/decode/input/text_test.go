@@ -129,7 +129,7 @@ func TestOpenTextRefuses(t *testing.T) {
 		{"gzip that nobody announced", "\x1f\x8b\x08", "not-text", "gzip"},
 		{"parquet", "PAR1", "not-text", "Parquet"},
 		{"utf-32", "\xff\xfe\x00\x00a\x00\x00\x00", "not-text", "UTF-32"},
-		{"garbage", "\x93\x02\x88abc\x07", "not-text", "control character at byte 1"},
+		{"garbage", "\x93\x02\x88abc\x07", "not-text", "byte 1 is a control character"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			spool := NewSpool(t.TempDir())

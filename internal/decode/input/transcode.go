@@ -63,7 +63,7 @@ func fromNamed(out *bufio.Writer, in io.Reader, encoding Encoding) error {
 			return err
 		}
 		if r == utf8.RuneError {
-			return Refuse("invalid-encoding", "the data has a character that %s does not have; declare the encoding that it is written in", encoding)
+			return Refuse("invalid-encoding", "the data contains a character that is not valid in %s; set encoding to the encoding of the data", encoding)
 		}
 		if _, err := out.WriteRune(r); err != nil {
 			return err
@@ -103,11 +103,11 @@ func fromUTF16(out *bufio.Writer, in *bufio.Reader, bigEndian bool, offset int64
 				return err
 			}
 			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-				return Refuse("invalid-encoding", "the UTF-16 data has half a character at byte %d", at)
+				return Refuse("invalid-encoding", "the UTF-16 data has half of a surrogate pair at byte %d", at)
 			}
 		}
 		if r == 0 {
-			return Refuse("not-text", "the data has a zero character at byte %d and is not text", offset-2)
+			return Refuse("not-text", "the data is not text; it has a zero character at byte %d", offset-2)
 		}
 		if _, err := out.WriteRune(r); err != nil {
 			return err

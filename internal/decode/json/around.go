@@ -22,7 +22,7 @@ func (j *Table) lookAround(ctx context.Context, document source) error {
 		if !j.context.Columns {
 			return nil
 		}
-		return invalidParameter("context", "context=true needs a path without descendants, lists of selectors, indexes from the end and filters before its end; the path is %s", j.path)
+		return invalidParameter("context", "context=true requires a path without .., lists of selectors, or negative indexes, and with filters only at its end; the path is %s", j.path)
 	}
 	container := wayOf(j.taken())
 	if len(container) == 0 {
@@ -147,7 +147,7 @@ func (j *Table) addContext() error {
 	for _, v := range j.around.Values {
 		column := j.columns.addContext(input.ContextPrefix + v.Name)
 		if column >= input.MaxColumns {
-			return input.Refuse("too-many-columns", "the records have more than %d columns", input.MaxColumns)
+			return input.Refuse("too-many-columns", "the records have more than %d columns, the maximum", input.MaxColumns)
 		}
 		j.contextAt = append(j.contextAt, column)
 	}

@@ -226,7 +226,7 @@ func (b *documentBlocks) matched() int {
 func (b *documentBlocks) see(top int, offset int64) {
 	if before := b.seen[top]; before >= 0 {
 		if len(b.superseded) == maxSuperseded {
-			b.fail(b.i, "the name %.100q on the way to the records stands in its object again more than %d times", b.name, maxSuperseded)
+			b.fail(b.i, "the key %.100q on the path to the records is repeated more than %d times", b.name, maxSuperseded)
 		}
 		b.superseded[before] = true
 	}

@@ -40,7 +40,7 @@ func (t *lexer) unescape(dst []byte, start, end int) []byte {
 			i += size
 			continue
 		default:
-			t.fail(i, "there is no such escape; there are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u")
+			t.fail(i, "the escape is not valid; use \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u")
 			return nil
 		}
 		i += 2
@@ -53,7 +53,7 @@ func (t *lexer) unescape(dst []byte, start, end int) []byte {
 func (t *lexer) unicodeEscape(i, end int) (r rune, size int) {
 	first, ok := hexDigits(t.data[i+2 : end])
 	if !ok {
-		return 0, t.fail(i, "\\u needs four hexadecimal digits")
+		return 0, t.fail(i, "\\u must be followed by four hexadecimal digits")
 	}
 	if !utf16.IsSurrogate(first) {
 		return first, 6
@@ -65,7 +65,7 @@ func (t *lexer) unicodeEscape(i, end int) (r rune, size int) {
 			}
 		}
 	}
-	return 0, t.fail(i, "the escape is half of a surrogate pair, and the other half is not there")
+	return 0, t.fail(i, "the escape is half of a surrogate pair, and the other half is missing")
 }
 
 func hexDigits(text []byte) (rune, bool) {

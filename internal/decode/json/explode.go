@@ -28,7 +28,7 @@ func parseExplode(text string) ([]explodeStep, error) {
 	if err != nil {
 		return nil, invalidParameter("explode", "%v", err)
 	}
-	const want = "explode is names and [*], such as $.lines[*] or $.orders[*].lines[*]"
+	const want = "explode must consist of names and [*], such as $.lines[*] or $.orders[*].lines[*]"
 	steps, ok := path.Steps()
 	if !ok {
 		return nil, invalidParameter("explode", want)
@@ -69,7 +69,7 @@ func explodedName(steps []explodeStep) string {
 
 // failExploded refuses a record with too many values.
 func (r *recordReader) failExploded(i int) int {
-	return r.fail(i, "the record has more than %d values, which is too many to explode; a path can select them as records", input.MaxExploded)
+	return r.fail(i, "the record has more than %d values, the maximum for explode; set path to read them as records", input.MaxExploded)
 }
 
 // clearExploded takes back what the current element of the explosion has of a name.
@@ -93,7 +93,7 @@ func (r *recordReader) elements(node *nameNode, i, depth int) int {
 		return r.element(node, i, depth)
 	}
 	if depth >= maxDepth {
-		return r.fail(i, "more than %d arrays and objects stand in each other", maxDepth)
+		return r.fail(i, "arrays and objects are nested more than %d levels deep", maxDepth)
 	}
 	if i = r.space(i + 1); r.data[i] == ']' {
 		return i + 1

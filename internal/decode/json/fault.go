@@ -25,7 +25,7 @@ func (f *dataFault) Error() string {
 func (f *dataFault) refusal(src input.Source) error {
 	position, err := input.PositionAt(src, f.offset, '\n')
 	if err != nil {
-		return fmt.Errorf("find the place of a fault in JSON: %w", err)
+		return fmt.Errorf("locate the error in the JSON: %w", err)
 	}
-	return input.Refuse(invalidJSON, "the JSON is wrong at %v: %s", position, f.detail)
+	return input.Refuse(invalidJSON, "the JSON is not valid at %v: %s", position, f.detail)
 }

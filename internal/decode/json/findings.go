@@ -58,7 +58,7 @@ func (j *Table) Warnings() ([]feedmill.Warning, error) {
 	if n := len(j.superseded); n > 0 {
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnKeys, Count: int64(n),
-			Detail: "a name on the way to the records stands in its object more than once; the last value counts",
+			Detail: "Duplicate key on the path to the records; the last value was used. Remove the duplicates at the source.",
 		})
 	}
 	out = append(out, j.notes...)
@@ -66,7 +66,7 @@ func (j *Table) Warnings() ([]feedmill.Warning, error) {
 		const listed = 5
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnRecords, Count: int64(len(j.others)),
-			Detail: fmt.Sprintf("the records are those of %s; there are others, which path selects: %s", jsonpath.Text(j.taken()), strings.Join(j.others[:min(len(j.others), listed)], ", ")),
+			Detail: fmt.Sprintf("The records were read from %s. The document also has records at %s; set path to read them instead.", jsonpath.Text(j.taken()), strings.Join(j.others[:min(len(j.others), listed)], ", ")),
 		})
 	}
 	out = append(out, j.context.Warnings(j.around)...)
@@ -74,11 +74,11 @@ func (j *Table) Warnings() ([]feedmill.Warning, error) {
 		out = append(out, input.NothingExploded(way))
 	}
 	if j.whole && j.Rows() == 0 {
-		detail := "there are no records"
+		detail := "The data has no records."
 		if j.path != nil {
-			detail = fmt.Sprintf("the path %s selects nothing", j.path)
+			detail = fmt.Sprintf("The path %s selects nothing, so no rows were imported. Check path against the data.", j.path)
 		} else if len(j.steps) > 1 {
-			detail = fmt.Sprintf("there are no records at %s; path=$ makes the document one", jsonpath.Text(j.steps))
+			detail = fmt.Sprintf("There are no records at %s, so no rows were imported. Set path=$ to read the whole document as one record.", jsonpath.Text(j.steps))
 		}
 		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: detail})
 	}

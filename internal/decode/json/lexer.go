@@ -36,7 +36,7 @@ func (t *lexer) fail(at int, format string, args ...any) int {
 	detail := fmt.Sprintf(format, args...)
 	if at >= t.size {
 		at = t.size
-		detail = "the data ends here, " + detail
+		detail = "the data ends here; " + detail
 	}
 	t.fault = &dataFault{t.base + int64(at), detail}
 	return -1
@@ -45,7 +45,7 @@ func (t *lexer) fail(at int, format string, args ...any) int {
 // failExpected notes that something else should stand at a place.
 func (t *lexer) failExpected(at int, what string) int {
 	if at >= t.size {
-		return t.fail(at, "where %s should be", what)
+		return t.fail(at, "expected %s", what)
 	}
 	return t.fail(at, "expected %s, found %s", what, t.found(at))
 }
@@ -111,27 +111,27 @@ func (t *lexer) quoted(i int) (end int, escaped bool) {
 		switch data[i] {
 		case '"':
 			if seen&highBits != 0 && !utf8.Valid(data[start:i]) {
-				return t.fail(start+input.InvalidAt(data[start:i]), "the string is not valid UTF-8; encoding=… says what else it is"), false
+				return t.fail(start+input.InvalidAt(data[start:i]), "the string is not valid UTF-8; set encoding=… if the data has another encoding"), false
 			}
 			if i-start > t.maxField {
-				return t.fail(start, "the string is longer than %d bytes", t.maxField), false
+				return t.fail(start, "the string is longer than %d bytes, the maximum", t.maxField), false
 			}
 			return i, escaped
 		case '\\':
 			escaped = true
 			if i+1 >= t.size {
-				return t.fail(t.size, "inside a string"), false
+				return t.fail(t.size, "the string is not closed"), false
 			}
 			if c := data[i+1]; c < ' ' {
-				return t.fail(i, "there is no such escape"), false
+				return t.fail(i, "the escape is not valid"), false
 			}
 			seen |= uint64(data[i+1])
 			i += 2
 		default:
 			if i >= t.size {
-				return t.fail(i, "inside a string"), false
+				return t.fail(i, "the string is not closed"), false
 			}
-			return t.fail(i, "a control character (0x%02X) in a string is written as an escape", data[i]), false
+			return t.fail(i, "the control character 0x%02X must be escaped in a string", data[i]), false
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (t *lexer) number(i int) int {
 	case c == '0':
 		i++
 		if d := data[i]; d >= '0' && d <= '9' {
-			return t.fail(start, "a number begins with no zero")
+			return t.fail(start, "a number must not start with 0")
 		}
 	case c >= '1' && c <= '9':
 		i++
@@ -159,7 +159,7 @@ func (t *lexer) number(i int) int {
 	if data[i] == '.' {
 		i++
 		if data[i]-'0' > 9 {
-			return t.failExpected(i, "a digit after the point")
+			return t.failExpected(i, "a digit after the decimal point")
 		}
 		for data[i]-'0' <= 9 {
 			i++
@@ -185,7 +185,7 @@ func (t *lexer) number(i int) int {
 		t.longer = true
 	}
 	if i-start > t.maxField {
-		return t.fail(start, "the number is longer than %d bytes", t.maxField)
+		return t.fail(start, "the number is longer than %d bytes, the maximum", t.maxField)
 	}
 	return i
 }

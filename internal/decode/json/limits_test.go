@@ -51,12 +51,12 @@ func limitCases(l *limits) []limitCase {
 	sorted := options("")
 	sorted.Rules = 2
 	return []limitCase{
-		{"length of a string", `[` + text(l.field) + `]`, `[` + text(l.field+1) + `]`, "json", options(""), fmt.Sprintf("(byte 2): the string is longer than %d bytes", l.field)},
-		{"length of an array in a cell", `[{"a":` + texts(l.field)[1:len(texts(l.field))-1] + `}]`, `[{"a":` + texts(l.field + 1)[1:len(texts(l.field+1))-1] + `}]`, "json", options(""), "too long for a cell"},
-		{"length of an array in a cell as it is stored", grown(l.field/41, 1), grown(l.field/41+1, 1), "json", sorted, "too long for a cell"},
-		{"length of arrays in a record as they are stored", grown(l.field/41, l.record/l.field), grown(l.field/41, (l.record+maxGrown)/l.field+1), "json", sorted, "with their numbers written out"},
-		{"length of a record", `[` + members(almost, almost, almost, almost) + `]`, `[` + members(almost, almost, almost, almost, l.record/10) + `]`, "json", options(""), fmt.Sprintf("(byte 1): the record is longer than %d bytes; a path can say where smaller ones are", l.record)},
-		{"length of a line", members(almost, almost, almost, almost), "1\n" + members(almost, almost, almost, almost, almost), "ndjson", options(""), fmt.Sprintf("(byte 2): the line is longer than %d bytes", l.record)},
+		{"length of a string", `[` + text(l.field) + `]`, `[` + text(l.field+1) + `]`, "json", options(""), fmt.Sprintf("(byte 2): the string is longer than %d bytes, the maximum", l.field)},
+		{"length of an array in a cell", `[{"a":` + texts(l.field)[1:len(texts(l.field))-1] + `}]`, `[{"a":` + texts(l.field + 1)[1:len(texts(l.field+1))-1] + `}]`, "json", options(""), "the maximum for a cell"},
+		{"length of an array in a cell as it is stored", grown(l.field/41, 1), grown(l.field/41+1, 1), "json", sorted, "the maximum for a cell"},
+		{"length of arrays in a record as they are stored", grown(l.field/41, l.record/l.field), grown(l.field/41, (l.record+maxGrown)/l.field+1), "json", sorted, "when their numbers are written without exponents"},
+		{"length of a record", `[` + members(almost, almost, almost, almost) + `]`, `[` + members(almost, almost, almost, almost, l.record/10) + `]`, "json", options(""), fmt.Sprintf("(byte 1): the record is longer than %d bytes, the maximum; set path to select smaller records", l.record)},
+		{"length of a line", members(almost, almost, almost, almost), "1\n" + members(almost, almost, almost, almost, almost), "ndjson", options(""), fmt.Sprintf("(byte 2): the line is longer than %d bytes, the maximum", l.record)},
 		{"size of a document in memory", `[]` + strings.Repeat(" ", l.tree-2), `[]` + strings.Repeat(" ", l.tree-1), "json", options("$..x"), fmt.Sprintf("the document is larger than %d bytes", l.tree)},
 	}
 }
@@ -77,21 +77,21 @@ func TestJSONLimits(t *testing.T) {
 	text := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 	elements := func(n int) string { return "[" + strings.Repeat("1,", n-1) + "1]" }
 	cases := append(limitCases(&small), []limitCase{
-		{"depth of a line", nested(1000), nested(1001), "ndjson", Options{}, "(byte 1000): more than 1000 arrays and objects stand in each other"},
-		{"depth of objects", objects(1000), objects(1001), "ndjson", Options{}, "(byte 4000): more than 1000"},
-		{"depth of a record", "[" + nested(1000) + "]", "[" + nested(1001) + "]", "json", Options{}, "(byte 1001): more than 1000"},
-		{"depth around the records", objects(999), objects(1001), "json", Options{Path: "$.x"}, "(byte 4000): more than 1000"},
-		{"depth in memory", nested(1000), nested(1001), "json", Options{Path: "$..x"}, "(byte 1000): more than 1000"},
+		{"depth of a line", nested(1000), nested(1001), "ndjson", Options{}, "(byte 1000): arrays and objects are nested more than 1000 levels deep"},
+		{"depth of objects", objects(1000), objects(1001), "ndjson", Options{}, "(byte 4000): arrays and objects are nested more than 1000 levels deep"},
+		{"depth of a record", "[" + nested(1000) + "]", "[" + nested(1001) + "]", "json", Options{}, "(byte 1001): arrays and objects are nested more than 1000 levels deep"},
+		{"depth around the records", objects(999), objects(1001), "json", Options{Path: "$.x"}, "(byte 4000): arrays and objects are nested more than 1000 levels deep"},
+		{"depth in memory", nested(1000), nested(1001), "json", Options{Path: "$..x"}, "(byte 1000): arrays and objects are nested more than 1000 levels deep"},
 		{"columns", record(input.MaxColumns), record(input.MaxColumns + 1), "ndjson", Options{}, "more than 10000 columns"},
-		{"length of a name", `{"a":{` + text(1022) + `:1}}`, `{"a":{` + text(1023) + `:1}}`, "ndjson", Options{}, "(byte 6): the name of the column is 1025 bytes long, more than 1024"},
+		{"length of a name", `{"a":{` + text(1022) + `:1}}`, `{"a":{` + text(1023) + `:1}}`, "ndjson", Options{}, "(byte 6): the column name is 1025 bytes long; the maximum is 1024"},
 		{"values in memory", elements(small.nodes() - 1), elements(small.nodes()), "json", Options{Path: "$..x", limits: &small}, "there are more than 2097152"},
-		{"exploded values", `{"a":` + elements(small.exploded/2) + `}`, `{"a":` + elements(small.exploded/2+1) + `}`, "ndjson", Options{Explode: "a", limits: &small}, "too many to explode"},
+		{"exploded values", `{"a":` + elements(small.exploded/2) + `}`, `{"a":` + elements(small.exploded/2+1) + `}`, "ndjson", Options{Explode: "a", limits: &small}, "the maximum for explode"},
 		{"empty cells", record(1000) + strings.Repeat("\n{}", 1000), record(1000) + strings.Repeat("\n{}", 3000), "ndjson", Options{limits: &small}, "almost all cells are empty or repeated"},
 		{"repeated names on the way", "{" + strings.Repeat(`"a":1,`, maxSuperseded) + `"a":[{}]}`, "{" + strings.Repeat(`"a":1,`, maxSuperseded+1) + `"a":[{}]}`, "json", Options{Path: "$.a[*]"}, "more than 65536 times"},
 	}...)
 	if decodetest.Long() {
 		cases = append(cases, limitCases(&usual)...)
-		cases = append(cases, limitCase{"exploded values, just", `{"a":` + elements(usual.exploded/2) + `}`, `{"a":` + elements(usual.exploded/2+1) + `}`, "ndjson", Options{Explode: "a"}, "too many to explode"})
+		cases = append(cases, limitCase{"exploded values, just", `{"a":` + elements(usual.exploded/2) + `}`, `{"a":` + elements(usual.exploded/2+1) + `}`, "ndjson", Options{Explode: "a"}, "the maximum for explode"})
 		cases = append(cases, limitCase{"values in memory, just", elements(jsonpath.MaxNodes - 1), elements(jsonpath.MaxNodes), "json", Options{Path: "$..x"}, "there are more than 2097152"})
 	}
 	for _, test := range cases {

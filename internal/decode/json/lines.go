@@ -91,7 +91,7 @@ func (b *lineBlocks) finishLine(data []byte, base int64, first int) ([]byte, int
 		}
 		if looked-first > b.limits.record {
 			if start := max(bytes.LastIndexByte(data[:looked], '\n')+1, first); looked-start > b.limits.record {
-				return nil, 0, &dataFault{base + int64(start), fmt.Sprintf("the line is longer than %d bytes", b.limits.record)}
+				return nil, 0, &dataFault{base + int64(start), fmt.Sprintf("the line is longer than %d bytes, the maximum", b.limits.record)}
 			}
 		}
 		if line >= 0 {
@@ -141,7 +141,7 @@ func (r *recordReader) readLines() bool {
 			return r.failLine()
 		}
 		if i = r.space(end); i < r.size && !r.newline {
-			r.fail(i, "expected the end of the line after the value, found %s; each line has one", r.found(i))
+			r.fail(i, "expected the end of the line after the value, found %s; write one value per line", r.found(i))
 			return false
 		}
 	}
@@ -151,7 +151,7 @@ func (r *recordReader) readLines() bool {
 // the next.
 func (r *recordReader) failLine() bool {
 	if r.failure == nil && r.newline {
-		r.fail(r.newlineAt, "the line ends inside the value, and each line has one; values that span lines are the format json")
+		r.fail(r.newlineAt, "the line ends inside the value; write one value per line, or set format=json if values span lines")
 	}
 	return false
 }
@@ -181,13 +181,13 @@ func (r *recordReader) selectLines() bool {
 		for _, node := range nodes {
 			start, stop := r.tree.Range(node)
 			if len(out.data)+stop-start > r.table.limits.tree {
-				r.fail(i, "the path selects more than %d bytes here", r.table.limits.tree)
+				r.fail(i, "the path selects more than %d bytes here, the maximum", r.table.limits.tree)
 				return false
 			}
 			out.add(r.data[start:stop], r.base+int64(start))
 		}
 		if i = r.space(end); i < r.size && !r.newline {
-			r.fail(i, "expected the end of the line after the value, found %s; each line has one", r.found(i))
+			r.fail(i, "expected the end of the line after the value, found %s; write one value per line", r.found(i))
 			return false
 		}
 	}

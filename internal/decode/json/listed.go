@@ -39,7 +39,7 @@ func (j *Table) wantList(ctx context.Context, steps []jsonpath.Step, always bool
 		return nil
 	}
 	refuse := func(what string) error {
-		return input.Refuse("records-moved", "the records are the elements of the list at %s, and the data has %s there; say with path where they are, such as $.data[*], or $.data.* for the members of an object", jsonpath.Text(steps), what)
+		return input.Refuse("records-moved", "expected a list of records at %s, found %s; set path to where the records are, such as $.data[*], or $.data.* for the members of an object", jsonpath.Text(steps), what)
 	}
 	switch j.first(ctx, steps[:last]) {
 	case 0, '[', 'n', 'f':

@@ -60,9 +60,9 @@ func (n *nestedReader) nested(i, depth int) (text textRange, next int) {
 	sorted := n.sorter.sort(&n.lexer, i, n.maxField)
 	switch {
 	case len(sorted) > n.maxField:
-		return text, n.fail(i, "with its numbers written out the array or object is longer than %d bytes, which is too long for a cell", n.maxField)
+		return text, n.fail(i, "the array or object is longer than %d bytes, the maximum for a cell, when its numbers are written without exponents", n.maxField)
 	case len(n.grown)+len(sorted) > maxGrown+n.maxRecord:
-		return text, n.fail(i, "the arrays and objects of the record are longer than %d bytes with their numbers written out", n.maxRecord)
+		return text, n.fail(i, "the arrays and objects of the record are longer than %d bytes, the maximum, when their numbers are written without exponents", n.maxRecord)
 	case len(sorted) > next-i:
 		text.start = n.size + len(n.grown)
 		n.grown = append(n.grown, sorted...)
@@ -75,7 +75,7 @@ func (n *nestedReader) nested(i, depth int) (text textRange, next int) {
 
 // tooLong fails because of the array or object at i.
 func (n *nestedReader) tooLong(i int) int {
-	return n.fail(i, "the array or object is longer than %d bytes, which is too long for a cell", n.maxField)
+	return n.fail(i, "the array or object is longer than %d bytes, the maximum for a cell", n.maxField)
 }
 
 // check reads the value at i and returns where it ends.
@@ -99,7 +99,7 @@ func (n *nestedReader) check(i, depth int) int {
 			i = end + 1
 		case '{', '[':
 			if depth+len(n.open) >= maxDepth {
-				return n.fail(i, "more than %d arrays and objects stand in each other", maxDepth)
+				return n.fail(i, "arrays and objects are nested more than %d levels deep", maxDepth)
 			}
 			n.open = append(n.open, nestedFrame{object: c == '{', keys: len(n.keys)})
 			i = n.space(i + 1)
@@ -164,7 +164,7 @@ func (n *nestedReader) key(i int) int {
 		return -1
 	}
 	if len(n.keys) == maxNestedKeys {
-		return n.fail(i, "more than %d names stand open in an array or object, which is too many for a cell", maxNestedKeys)
+		return n.fail(i, "the nested objects have more than %d keys, the maximum for a cell", maxNestedKeys)
 	}
 	n.longer = n.longer || escaped && n.needlessEscapes(i+1, end)
 	n.keys = append(n.keys, nestedKey{textRange{i + 1, end}, escaped})

@@ -81,7 +81,7 @@ func (s *summary) warnings() []feedmill.Warning {
 	if s.objects > 0 && s.others.count > 0 {
 		out = append(out, feedmill.Warning{
 			Code: warnMixedRecords, Column: valueName, Count: s.others.count, FirstRow: s.others.first + 1,
-			Detail: fmt.Sprintf("records that are no objects; what they are is in the column %s", valueName),
+			Detail: fmt.Sprintf("Some records are not objects. Their values are in the column %s. Set path to read only objects.", valueName),
 		})
 	}
 	type repeated struct {
@@ -103,13 +103,13 @@ func (s *summary) warnings() []feedmill.Warning {
 		}
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnKeys, Column: found.name, Count: found.count, FirstRow: found.first + 1,
-			Detail: "a name stands in its object more than once; the last value counts",
+			Detail: "Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.",
 		})
 	}
 	if rest.count > 0 {
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnKeys, Count: rest.count, FirstRow: rest.first + 1,
-			Detail: fmt.Sprintf("names stand in their objects more than once, in %d more columns; the last value counts", len(repeats)-maxKeyWarnings),
+			Detail: fmt.Sprintf("Duplicate keys in %d more columns; the last value was used. Remove the duplicates at the source.", len(repeats)-maxKeyWarnings),
 		})
 	}
 	return out

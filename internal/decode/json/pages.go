@@ -209,7 +209,7 @@ func (p *Pages) count(j *Table) error {
 		j.superseded = nil
 	}
 	if p.superseded += len(j.superseded); p.superseded > maxSuperseded {
-		return input.Refuse(invalidJSON, "names on the way to the records stand in their objects again more than %d times in all pages", maxSuperseded)
+		return input.Refuse(invalidJSON, "keys on the path to the records are repeated more than %d times in all pages together", maxSuperseded)
 	}
 	return nil
 }

@@ -197,7 +197,7 @@ func (r *recordReader) plainValue(node *nameNode, i, depth int) int {
 		cell = columnar.NewCell(columnar.CellNumber, i, end)
 	case '{':
 		if depth >= maxDepth {
-			return r.fail(i, "more than %d arrays and objects stand in each other", maxDepth)
+			return r.fail(i, "arrays and objects are nested more than %d levels deep", maxDepth)
 		}
 		logStart := len(r.log)
 		if end = r.object(node, i+1, depth+1); end < 0 || len(r.log) > logStart {
@@ -282,11 +282,11 @@ func (r *recordReader) child(node *nameNode, name string, i int) *nameNode {
 	}
 	child := node.newChild(name)
 	if r.nodes++; r.nodes > maxNodes {
-		r.fail(i, "the records have more than %d names; where they are keys of a map, a path can select its values", maxNodes)
+		r.fail(i, "the records have more than %d keys, the maximum; if the keys are data, set path to select their values, such as $.*", maxNodes)
 		return nil
 	}
 	if length := child.nameBytes(); length > maxNameBytes {
-		r.fail(i, "the name of the column is %d bytes long, more than %d", length, maxNameBytes)
+		r.fail(i, "the column name is %d bytes long; the maximum is %d", length, maxNameBytes)
 		return nil
 	}
 	return child

@@ -68,7 +68,7 @@ func (r *recordReader) addColumn(node *nameNode, i int) bool {
 			return false
 		}
 		if column = columns.add(node); column >= input.MaxColumns {
-			r.fail(i, "the records have more than %d columns; where they are keys of a map, a path can select its values", input.MaxColumns)
+			r.fail(i, "the records have more than %d columns, the maximum; if the keys are data, set path to select their values, such as $.*", input.MaxColumns)
 			return false
 		}
 	}

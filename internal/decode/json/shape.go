@@ -109,16 +109,16 @@ func maxReshaped(size int64) int64 { return min(16*size+64<<20, 8<<30) }
 
 // tooLarge says that a table in another shape is left as it is.
 func (p *recordPlace) tooLarge(limit int) feedmill.Warning {
-	what, instead := "the rows are arrays", "they are read as JSON in one column"
+	what, instead := "The rows are arrays", "the arrays are in one JSON column"
 	switch p.shape {
 	case shapeKeyed:
-		what, instead = "the document is an object of objects", "it is read as one record"
+		what, instead = "The document is an object of objects", "it was read as one record"
 	case shapeColumns:
-		what, instead = "the document has an array for each column", "it is read as one record"
+		what, instead = "The document has an array for each column", "it was read as one record"
 	}
 	return feedmill.Warning{
 		Code: feedmill.WarnShape, Count: 1,
-		Detail: fmt.Sprintf("%s, which a document of up to %d bytes is read as a table of; this one is longer, so %s; have the source write an object for each row, or CSV", what, limit, instead),
+		Detail: fmt.Sprintf("%s. Feedmill converts this layout to rows up to %d bytes; the document is larger, so %s. Use one object per row, or CSV, at the source.", what, limit, instead),
 	}
 }
 
@@ -253,7 +253,7 @@ func (t *reshaper) arrays(each tableRows, beside *reshaper, around int) func() {
 			names, skip = first, 1
 		} else {
 			t.warnings = append(t.warnings, feedmill.Warning{
-				Code: feedmill.WarnNoHeader, Count: 1, FirstRow: 1, Detail: "the rows are arrays, and the first holds values and no names, so the columns have none",
+				Code: feedmill.WarnNoHeader, Count: 1, FirstRow: 1, Detail: "The rows are arrays and the first row contains values, not names, so the columns are numbered. Add a row of names at the source, or rename the columns.",
 			})
 		}
 	}
@@ -333,7 +333,7 @@ func (t *reshaper) member(name, value []byte) {
 // write writes a text. An error stays with the writer until its end.
 func (t *reshaper) write(text string) {
 	if t.left -= int64(len(text)); t.left < 0 {
-		t.fault = input.Refuse("document-too-large", "with their names the rows come to more than %d bytes; have the source write shorter names", t.most)
+		t.fault = input.Refuse("document-too-large", "the rows with their column names are longer than %d bytes, the maximum; use shorter names at the source", t.most)
 		return
 	}
 	_, _ = t.out.WriteString(text)

@@ -40,7 +40,7 @@ func (t *reshaper) columnArrays(each tableRows) func() {
 	if rows > 0 && rows < fewRows {
 		t.warnings = append(t.warnings, feedmill.Warning{
 			Code: feedmill.WarnColumnArrays, Count: int64(len(names)),
-			Detail: fmt.Sprintf("the members are arrays of %d values each, and are read as the columns of a table; a path to the object around them makes it one record", rows),
+			Detail: fmt.Sprintf("The members are arrays of %d values each, so they were read as columns. Set path to the object around them to read it as one record.", rows),
 		})
 	}
 	return func() { t.rowsOf(names, cells, rows) }

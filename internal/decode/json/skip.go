@@ -37,7 +37,7 @@ func (w *walker) skip(limit int) (start int, ok bool) {
 }
 
 func (w *walker) failLong(start, limit int) bool {
-	w.fail(start, "the record is longer than %d bytes; a path can say where smaller ones are", limit)
+	w.fail(start, "the record is longer than %d bytes, the maximum; set path to select smaller records", limit)
 	return false
 }
 

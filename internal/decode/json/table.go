@@ -281,7 +281,7 @@ func (j *Table) stay(ctx context.Context, place recordPlace) error {
 		return j.settle(ctx, place)
 	}
 	if last := len(steps) - 1; last >= 0 && !j.has(steps[:last]) {
-		return input.Refuse("records-moved", "the records of this feed were at %s, and the data has nothing there; say with path where they are", j.before)
+		return input.Refuse("records-moved", "the feed reads records at %s, but the data has nothing there; set path to where the records are", j.before)
 	}
 	if err := j.wantList(ctx, steps, false); err != nil {
 		return err
@@ -311,8 +311,8 @@ func (j *Table) follow(ctx context.Context, steps []jsonpath.Step) error {
 func (j *Table) readTree(ctx context.Context) (*treeBlocks, error) {
 	size := j.src.Size() - j.start
 	if size > int64(j.limits.tree) {
-		return nil, input.Refuse("document-too-large", "the path %s can only be followed in memory, and the document is larger than %d bytes; "+
-			"one without descendants, lists of selectors, indexes from the end and filters before its end has no such limit", j.path, j.limits.tree)
+		return nil, input.Refuse("document-too-large", "the path %s requires the whole document in memory, and the document is larger than %d bytes; "+
+			"use a path without .., lists of selectors or negative indexes, and with filters only at its end", j.path, j.limits.tree)
 	}
 	t := &lexer{data: make([]byte, size+textPadding), size: int(size), base: j.start, maxField: j.limits.field}
 	if err := input.ReadFull(j.src, t.data[:size], j.start); err != nil {
@@ -323,7 +323,7 @@ func (j *Table) readTree(ctx context.Context) (*treeBlocks, error) {
 	end := t.tree(tree, t.space(0), 0)
 	if end >= 0 {
 		if end = t.space(end); end < t.size {
-			end = t.fail(end, "nothing may follow the value; a path such as this one is for one value")
+			end = t.fail(end, "unexpected data after the value; this path requires a document with one value")
 		}
 	}
 	if end < 0 {
@@ -355,7 +355,7 @@ func (j *Table) checkSelected(tree *jsonpath.Tree, nodes []jsonpath.Node, size i
 		selected += int64(end - start)
 	}
 	if most := maxRepeats * (size + 1<<20); selected > most {
-		return input.Refuse("path-too-costly", "the path %s selects %d bytes of a document of %d, because its values stand in each other; select those that are the records", j.path, selected, size)
+		return input.Refuse("path-too-costly", "the path %s selects %d bytes from a document of %d because its values are nested; select only the records", j.path, selected, size)
 	}
 	return nil
 }

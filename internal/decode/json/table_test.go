@@ -24,7 +24,7 @@ func TestJSONWarnsOfManyRepeatedNames(t *testing.T) {
 	}
 	want := feedmill.Warning{
 		Code: feedmill.WarnKeys, Count: 5, FirstRow: maxKeyWarnings + 1,
-		Detail: "names stand in their objects more than once, in 5 more columns; the last value counts",
+		Detail: "Duplicate keys in 5 more columns; the last value was used. Remove the duplicates at the source.",
 	}
 	if diff := cmp.Diff(want, table.warnings[maxKeyWarnings]); diff != "" {
 		t.Error(diff)
@@ -60,12 +60,12 @@ func TestJSONTables(t *testing.T) {
 		{
 			"the array that is the most bytes", "json", `{"x":{"deep":[{"a":1},{"a":2},{"a":3}]},"y":[{"b":1}]}`,
 			Options{},
-			"a\n1\n2\n3\n! other-records \"\" 1 times from row 0: the records are those of $.x.deep[*]; there are others, which path selects: $.y[*]\n",
+			"a\n1\n2\n3\n! other-records \"\" 1 times from row 0: The records were read from $.x.deep[*]. The document also has records at $.y[*]; set path to read them instead.\n",
 		},
 		{
 			"the first of two that are as many bytes", "json", `{"x":[{"a":1}],"y":[{"b":1},{"b":2}],"z":[{"c":1},{"c":2}]}`,
 			Options{},
-			"b\n1\n2\n! other-records \"\" 2 times from row 0: the records are those of $.y[*]; there are others, which path selects: $.x[*], $.z[*]\n",
+			"b\n1\n2\n! other-records \"\" 2 times from row 0: The records were read from $.y[*]. The document also has records at $.x[*], $.z[*]; set path to read them instead.\n",
 		},
 		{
 			"a longer array deeper down does not count", "json", `{"y":[{"b":[{"c":1},{"c":2}]}]}`,
@@ -80,7 +80,7 @@ func TestJSONTables(t *testing.T) {
 		{
 			"a mixed array does not count", "json", `{"a":[{"x":1},2],"b":{"c":[{"e":1},null]}}`,
 			Options{},
-			"e\n1\n~\n! mixed-records \"value\" 1 times from row 2: records that are no objects; what they are is in the column value\n",
+			"e\n1\n~\n! mixed-records \"value\" 1 times from row 2: Some records are not objects. Their values are in the column value. Set path to read only objects.\n",
 		},
 		{
 			"an array in an array", "json", `{"rows":[[1],[{"a":1},{"a":2}]]}`,
@@ -95,7 +95,7 @@ func TestJSONTables(t *testing.T) {
 		{
 			"no records", "json", `[]`,
 			Options{},
-			"\n! no-rows \"\" 1 times from row 0: there are no records\n",
+			"\n! no-rows \"\" 1 times from row 0: The data has no records.\n",
 		},
 		{
 			"objects in a row", "json", `{"a":1} {"a":2}{"b":3}` + "\n",
@@ -185,34 +185,34 @@ func TestJSONTables(t *testing.T) {
 		{
 			"the last of repeated names counts", "json", `[{"a":0},{"a":1,"a":2},{"a":1,"b":5,"a":null,"a":3}]`,
 			Options{},
-			"a | b\n0 ~\n2 ~\n3 5\n! duplicate-key \"a\" 3 times from row 2: a name stands in its object more than once; the last value counts\n",
+			"a | b\n0 ~\n2 ~\n3 5\n! duplicate-key \"a\" 3 times from row 2: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.\n",
 		},
 		{
 			"a repeated object is replaced, not merged", "json", `[{"a":{"x":1,"z":{"q":1}},"a":{"y":2,"z":{"r":3}}},{"a":{"x":1},"a":5},{"a":5,"a":{"x":1}}]`,
 			Options{},
 			"a.x | a.z.q | a.y | a.z.r | a\n~ ~ 2 3 ~\n~ ~ ~ ~ 5\n1 ~ ~ ~ ~\n" +
-				"! duplicate-key \"a\" 3 times from row 1: a name stands in its object more than once; the last value counts\n",
+				"! duplicate-key \"a\" 3 times from row 1: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.\n",
 		},
 		{
 			"repeated names in an array", "json", `[{"a":[{"x":1, "y":[{"z":1,"z":2}], "x":{"q":1,"q":2}, "\u0078":3}]}]`,
 			Options{},
-			"a\n[{\"y\":[{\"z\":2}],\"\\u0078\":3}]\n! duplicate-key \"a\" 4 times from row 1: a name stands in its object more than once; the last value counts\n",
+			"a\n[{\"y\":[{\"z\":2}],\"\\u0078\":3}]\n! duplicate-key \"a\" 4 times from row 1: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.\n",
 		},
 		{
 			"many names in an array", "json", `[[{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"a":2,"b":2,"a":3}]]`,
 			Options{},
 			"value\n[{\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"b\":2,\"a\":3}]\n" +
-				"! duplicate-key \"value\" 3 times from row 1: a name stands in its object more than once; the last value counts\n",
+				"! duplicate-key \"value\" 3 times from row 1: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.\n",
 		},
 		{
 			"a repeated name on the way to the records", "json", `{"data":[{"a":1},{"a":2}],"x":{"data":[]},"data":[{"a":3}]}`,
 			Options{},
-			"a\n3\n! duplicate-key \"\" 1 times from row 0: a name on the way to the records stands in its object more than once; the last value counts\n",
+			"a\n3\n! duplicate-key \"\" 1 times from row 0: Duplicate key on the path to the records; the last value was used. Remove the duplicates at the source.\n",
 		},
 		{
 			"mixed records", "json", `[{"value":1},2,[3],null,{"b":4}]`,
 			Options{},
-			"value | b\n1 ~\n2 ~\n[3] ~\n~ ~\n~ 4\n! mixed-records \"value\" 3 times from row 2: records that are no objects; what they are is in the column value\n",
+			"value | b\n1 ~\n2 ~\n[3] ~\n~ ~\n~ 4\n! mixed-records \"value\" 3 times from row 2: Some records are not objects. Their values are in the column value. Set path to read only objects.\n",
 		},
 		{
 			"only nulls", "json", `[null,null]`,
@@ -232,12 +232,12 @@ func TestJSONTables(t *testing.T) {
 		{
 			"a list without records", "json", `{"total":0,"data":[]}`,
 			Options{},
-			"\n! no-rows \"\" 1 times from row 0: there are no records at $.data[*]; path=$ makes the document one\n",
+			"\n! no-rows \"\" 1 times from row 0: There are no records at $.data[*], so no rows were imported. Set path=$ to read the whole document as one record.\n",
 		},
 		{
 			"a list without records, deep", "json", `{"id":1,"page":2,"size":3,"result":{"id":"x","items":[]}}`,
 			Options{},
-			"\n! no-rows \"\" 1 times from row 0: there are no records at $.result.items[*]; path=$ makes the document one\n",
+			"\n! no-rows \"\" 1 times from row 0: There are no records at $.result.items[*], so no rows were imported. Set path=$ to read the whole document as one record.\n",
 		},
 		{
 			"an invoice without lines", "json", `{"id":7,"date":"2026-01-01","customer":"x","items":[]}`,
@@ -252,7 +252,7 @@ func TestJSONTables(t *testing.T) {
 		{
 			"path to nothing", "json", `{"data":[]}`,
 			Options{Path: "$.items[*]"},
-			"\n! no-rows \"\" 1 times from row 0: the path $.items[*] selects nothing\n",
+			"\n! no-rows \"\" 1 times from row 0: The path $.items[*] selects nothing, so no rows were imported. Check path against the data.\n",
 		},
 		{
 			"path to an object", "json", `{"data":{"a":1}}`,
@@ -297,7 +297,7 @@ func TestJSONTables(t *testing.T) {
 		{
 			"path with a repeated name", "json", `{"d":[1],"e":{"d":[5]},"d":[2,3]}`,
 			Options{Path: "$.d[*]"},
-			"value\n2\n3\n! duplicate-key \"\" 1 times from row 0: a name on the way to the records stands in its object more than once; the last value counts\n",
+			"value\n2\n3\n! duplicate-key \"\" 1 times from row 0: Duplicate key on the path to the records; the last value was used. Remove the duplicates at the source.\n",
 		},
 		{
 			"path in objects in a row", "json", `{"d":[1]}{"d":[2,3]}`,
@@ -333,14 +333,14 @@ func TestJSONTables(t *testing.T) {
 			"explode with repeated names", "json", `[{"l":[1,2],"x":1,"l":[3,{"a":1,"a":2}],"x":2}]`,
 			Options{Explode: "$.l"},
 			"l | x | l.a\n3 2 ~\n~ 2 2\n" +
-				"! duplicate-key \"l\" 1 times from row 1: a name stands in its object more than once; the last value counts\n" +
-				"! duplicate-key \"l.a\" 1 times from row 1: a name stands in its object more than once; the last value counts\n" +
-				"! duplicate-key \"x\" 1 times from row 1: a name stands in its object more than once; the last value counts\n",
+				"! duplicate-key \"l\" 1 times from row 1: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.\n" +
+				"! duplicate-key \"l.a\" 1 times from row 1: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.\n" +
+				"! duplicate-key \"x\" 1 times from row 1: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.\n",
 		},
 		{
 			"explode with a repeated object around", "json", `[{"o":{"x":1,"l":[1]},"o":{"l":[2,3]}}]`,
 			Options{Explode: "$.o.l"},
-			"o.x | o.l\n~ 2\n~ 3\n! duplicate-key \"o\" 1 times from row 1: a name stands in its object more than once; the last value counts\n",
+			"o.x | o.l\n~ 2\n~ 3\n! duplicate-key \"o\" 1 times from row 1: Duplicate key in a JSON object; the last value was used. Remove the duplicates at the source.\n",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

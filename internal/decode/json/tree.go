@@ -49,14 +49,14 @@ func (t *lexer) tree(tree *jsonpath.Tree, i, depth int) int {
 }
 
 func (t *lexer) failTree(at int) int {
-	return t.fail(at, "this path needs all values in memory, and there are more than %d; "+
-		"one without descendants, lists of selectors, indexes from the end and filters before its end does not", jsonpath.MaxNodes)
+	return t.fail(at, "the path requires all values in memory, and there are more than %d; "+
+		"use a path without .., lists of selectors or negative indexes, and with filters only at its end", jsonpath.MaxNodes)
 }
 
 // treeContainer reads an array or object into a tree.
 func (t *lexer) treeContainer(tree *jsonpath.Tree, i, depth int) int {
 	if depth >= maxDepth {
-		return t.fail(i, "more than %d arrays and objects stand in each other", maxDepth)
+		return t.fail(i, "arrays and objects are nested more than %d levels deep", maxDepth)
 	}
 	kind, closing, separators := jsonpath.Array, byte(']'), "a comma or ] after an element"
 	if t.data[i] == '{' {

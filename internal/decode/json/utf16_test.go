@@ -70,7 +70,7 @@ func TestUTF16JSONIsRefused(t *testing.T) {
 		{"\xff\xfe[\x00", "the data ends here"},
 		{"\xff\xfe[\x00]", "ends in the middle of a character"},
 		{string(decodetest.InUTF16(binary.LittleEndian, `["a",]`)), "line 1, column 6"},
-		{"\xff\xfe\"\x00\x00\xd8\"\x00", "half a character"},
+		{"\xff\xfe\"\x00\x00\xd8\"\x00", "half of a surrogate pair"},
 		// Only UTF-16 is taken for what it is: this is Windows-1252.
 		{"[\"Zo\xeb\"]", "not valid UTF-8"},
 		{"\x00\x00\x00[\x00\x00\x00]", "byte 0"},

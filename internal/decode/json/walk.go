@@ -133,7 +133,7 @@ func (w *walker) token(read func(i int) int) int {
 			return end
 		}
 		if w.size-w.i > w.limits.record {
-			return w.fail(w.i, "the value is longer than %d bytes", w.limits.record)
+			return w.fail(w.i, "the value is longer than %d bytes, the maximum", w.limits.record)
 		}
 		w.fault = nil
 		// Reading as much again as is there keeps the work linear, because the
@@ -240,7 +240,7 @@ func (w *walker) outside() walkEvent {
 	case w.sequence && w.data[w.i] == '{':
 		return walkValue
 	}
-	w.fail(w.i, "nothing may follow the value; several values, one in each line, are the format ndjson")
+	w.fail(w.i, "unexpected data after the value; set format=ndjson if the data has one value per line")
 	return walkFault
 }
 
@@ -265,7 +265,7 @@ func (w *walker) member() bool {
 		return false
 	}
 	if end-w.i-2 > maxWayName {
-		w.fail(w.i, "the name is longer than %d bytes", maxWayName)
+		w.fail(w.i, "the name is longer than %d bytes, the maximum", maxWayName)
 		return false
 	}
 	w.name = w.unescape(w.name[:0], w.i+1, end-1)
@@ -276,7 +276,7 @@ func (w *walker) member() bool {
 // enter goes into the array or object that begins here.
 func (w *walker) enter() bool {
 	if len(w.frames) >= maxDepth {
-		w.fail(w.i, "more than %d arrays and objects stand in each other", maxDepth)
+		w.fail(w.i, "arrays and objects are nested more than %d levels deep", maxDepth)
 		return false
 	}
 	w.frames = append(w.frames, walkFrame{object: w.data[w.i] == '{'})

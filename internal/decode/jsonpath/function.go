@@ -93,7 +93,7 @@ func (c *call) test(e *evaluation, at Node) (bool, error) {
 func (p *parser) call(name string, start int) *call {
 	f, ok := functions[name]
 	if !ok {
-		p.fail(start, fmt.Sprintf("there is no function %s; there are length, count, match, search and value", name))
+		p.fail(start, fmt.Sprintf("%s is not a function; use length, count, match, search or value", name))
 	}
 	p.enter()
 	defer p.leave()
@@ -108,13 +108,13 @@ func (p *parser) call(name string, start int) *call {
 			at = p.pos
 		}
 		if p.peek() == ')' {
-			p.fail(p.pos, fmt.Sprintf("%s takes %s", name, arguments(f.params)))
+			p.fail(p.pos, fmt.Sprintf("%s requires %s", name, arguments(f.params)))
 		}
 		arg := p.operand()
 		if f.ofNodes {
 			c.nodes, ok = arg.(*query)
 			if !ok {
-				p.fail(at, fmt.Sprintf("%s takes a path that begins with @ or $", name))
+				p.fail(at, fmt.Sprintf("the argument of %s must be a path that starts with @ or $", name))
 			}
 			continue
 		}
@@ -123,14 +123,14 @@ func (p *parser) call(name string, start int) *call {
 		if literal, ok := arg.(value); ok && f.logical && n == 1 && literal.kind == String {
 			compiled, err := compilePattern(string(literal.text))
 			if err != nil {
-				p.fail(at, fmt.Sprintf("the pattern cannot be read: %v", err))
+				p.fail(at, fmt.Sprintf("the pattern is not valid: %v", err))
 			}
 			c.pattern = compiled
 		}
 	}
 	p.blanks()
 	if p.peek() == ',' {
-		p.fail(p.pos, fmt.Sprintf("%s takes %s", name, arguments(f.params)))
+		p.fail(p.pos, fmt.Sprintf("%s requires %s", name, arguments(f.params)))
 	}
 	p.expect(")")
 	return c

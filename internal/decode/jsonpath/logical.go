@@ -59,7 +59,7 @@ func (p *parser) basic() expression {
 	left := p.operand()
 	if operator := p.comparator(); operator != "" {
 		if negated {
-			p.fail(start, "a comparison after ! needs parentheses around it")
+			p.fail(start, "put the comparison after ! in parentheses")
 		}
 		p.mustBeValue(left, start)
 		at := p.pos
@@ -89,11 +89,11 @@ func (p *parser) mustBeValue(x operand, at int) {
 	switch x := x.(type) {
 	case *query:
 		if !x.singular() {
-			p.fail(at, "this can select more than one value; use names and indexes only, or count or value around it")
+			p.fail(at, "the path can select more than one value; use only names and indexes, or wrap it in count() or value()")
 		}
 	case *call:
 		if functions[x.name].logical {
-			p.fail(at, x.name+" is true or false by itself and is not compared")
+			p.fail(at, x.name+" returns true or false and cannot be compared")
 		}
 	}
 }
@@ -107,9 +107,9 @@ func (p *parser) mustBeTest(x operand, at int) expression {
 		if functions[x.name].logical {
 			return x
 		}
-		p.fail(at, x.name+" gives a value, which has to be compared with something")
+		p.fail(at, x.name+" returns a value; compare it with another value")
 	}
-	p.fail(at, "a literal has to be compared with something")
+	p.fail(at, "compare the literal with another value")
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (p *parser) operand() operand {
 	case c >= 'a' && c <= 'z':
 		return p.word()
 	}
-	p.fail(p.pos, "expected a path that begins with @ or $, a literal or a function, found "+p.found())
+	p.fail(p.pos, "expected a path that starts with @ or $, a literal or a function, found "+p.found())
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (p *parser) word() operand {
 	case "null":
 		return value{kind: Null}
 	}
-	p.fail(start, "expected true, false, null or a function; a text is written in quotes")
+	p.fail(start, "expected true, false, null or a function; put text in quotes")
 	return nil
 }
 
@@ -166,10 +166,10 @@ func (p *parser) number() operand {
 	case whole == 0:
 		p.fail(p.pos, "expected a digit, found "+p.found())
 	case whole > 1 && p.text[p.pos-whole] == '0':
-		p.fail(start, "a number begins with no zero")
+		p.fail(start, "a number must not start with 0")
 	}
 	if p.accept(".") && p.digits() == 0 {
-		p.fail(p.pos, "expected a digit after the point, found "+p.found())
+		p.fail(p.pos, "expected a digit after the decimal point, found "+p.found())
 	}
 	if c := p.peek(); c == 'e' || c == 'E' {
 		p.pos++

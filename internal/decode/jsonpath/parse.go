@@ -47,7 +47,7 @@ func (p *parser) path() (path *Path, err error) {
 		p.fail(at, "the path is not valid UTF-8")
 	}
 	if !p.accept("$") {
-		p.fail(p.pos, "a path begins with $")
+		p.fail(p.pos, "a path must start with $")
 	}
 	segments := p.segments()
 	if p.pos < len(p.text) {
@@ -80,7 +80,7 @@ func (p *parser) found() string {
 	}
 	r, _ := utf8.DecodeRuneInString(p.text[p.pos:])
 	if r == ' ' || r == '\t' || r == '\n' || r == '\r' {
-		return "a blank"
+		return "a space"
 	}
 	return strconv.QuoteRune(r)
 }
@@ -120,7 +120,7 @@ func (p *parser) blanks() {
 // enter counts one more level of nesting; the caller defers leave.
 func (p *parser) enter() {
 	if p.depth++; p.depth > maxNesting {
-		p.fail(p.pos, fmt.Sprintf("more than %d parentheses, filters and functions in each other", maxNesting))
+		p.fail(p.pos, fmt.Sprintf("parentheses, filters and functions are nested more than %d levels deep", maxNesting))
 	}
 }
 
@@ -170,7 +170,7 @@ func (p *parser) shorthand(after string) selector {
 		p.pos += size
 	}
 	if p.pos == start {
-		p.fail(p.pos, fmt.Sprintf("expected a name or * after %s, found %s; a name with other characters is written ['a name']", after, p.found()))
+		p.fail(p.pos, fmt.Sprintf("expected a name or * after %s, found %s; write names with special characters as ['a name']", after, p.found()))
 	}
 	return selector{kind: selectName, name: p.text[start:p.pos]}
 }
@@ -205,7 +205,7 @@ func (p *parser) selector() selector {
 	case c == '-' || c == ':' || c >= '0' && c <= '9':
 		return p.indexOrSlice()
 	}
-	p.fail(p.pos, "expected a quoted name, *, a number, a slice or a filter that begins with ?, found "+p.found())
+	p.fail(p.pos, "expected a quoted name, *, a number, a slice or a filter that starts with ?, found "+p.found())
 	return selector{}
 }
 
@@ -247,11 +247,11 @@ func (p *parser) integer() int64 {
 	case digits == 0:
 		p.fail(p.pos, "expected a digit, found "+p.found())
 	case p.text[p.pos-digits] == '0' && p.pos-start > 1:
-		p.fail(start, "a number begins with no zero, and -0 is none")
+		p.fail(start, "a number must not start with 0, and -0 is not valid")
 	}
 	n, err := strconv.ParseInt(p.text[start:p.pos], 10, 64)
 	if err != nil || n > maxInt || n < -maxInt {
-		p.fail(start, "the number is larger than 9007199254740991")
+		p.fail(start, "the number must be between -9007199254740991 and 9007199254740991")
 	}
 	return n
 }

@@ -19,7 +19,7 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("the path is wrong at character %d: %s", e.Offset+1, e.Detail)
+	return fmt.Sprintf("the path is not valid at character %d: %s", e.Offset+1, e.Detail)
 }
 
 // segment takes every node to some of its children, or to some of its

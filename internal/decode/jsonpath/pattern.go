@@ -107,7 +107,7 @@ func translatePattern(text string) (string, error) {
 			b.WriteString(escape)
 			i += size - 1
 		case inClass && c == '[':
-			return "", errors.New(`[ inside brackets is written \[`)
+			return "", errors.New(`write [ inside brackets as \[`)
 		case inClass && c == ']':
 			inClass = false
 			b.WriteByte(c)
@@ -122,7 +122,7 @@ func translatePattern(text string) (string, error) {
 		case c == '.':
 			b.WriteString(`[^\n\r]`)
 		case c == '(' && strings.HasPrefix(text[i+1:], "?"):
-			return "", errors.New("(? has no meaning here")
+			return "", errors.New("(? is not supported")
 		case strings.IndexByte("*+?}", c) >= 0 && strings.HasPrefix(text[i+1:], "?"):
 			return "", errors.New("a quantifier cannot be followed by ?")
 		default:
@@ -135,7 +135,7 @@ func translatePattern(text string) (string, error) {
 // translateEscape reads a backslash and what follows, and says how long it is.
 func translateEscape(text string) (escape string, size int, err error) {
 	if len(text) < 2 {
-		return "", 0, errors.New(`a \ at the end`)
+		return "", 0, errors.New(`a \ at the end escapes nothing`)
 	}
 	switch c := text[1]; {
 	case c == 'n' || c == 'r' || c == 't' || strings.IndexByte(`()*+-.?[\]^{|}$`, c) >= 0:
@@ -143,9 +143,9 @@ func translateEscape(text string) (escape string, size int, err error) {
 	case c == 'p' || c == 'P':
 		end := strings.IndexByte(text, '}')
 		if end < 0 || text[2] != '{' {
-			return "", 0, fmt.Errorf(`\%c needs a category in braces`, c)
+			return "", 0, fmt.Errorf(`\%c must be followed by a category in braces`, c)
 		}
 		return text[:end+1], end + 1, nil
 	}
-	return "", 0, fmt.Errorf(`there is no escape \%c; write a class such as [0-9]`, text[1])
+	return "", 0, fmt.Errorf(`the escape \%c is not supported; use a class such as [0-9]`, text[1])
 }

@@ -21,13 +21,13 @@ func (p *parser) quoted() string {
 		case c == '\\':
 			b.WriteRune(p.escape(quote))
 		case c < 0x20:
-			p.fail(p.pos, "a control character in quotes is written as an escape such as \\n")
+			p.fail(p.pos, "a control character in quotes must be escaped, such as \\n")
 		default:
 			b.WriteByte(c)
 			p.pos++
 		}
 	}
-	p.fail(start, "the quote is not closed")
+	p.fail(start, "the closing quote is missing")
 	return ""
 }
 
@@ -53,7 +53,7 @@ func (p *parser) escape(quote byte) rune {
 	case 'u':
 		return p.unicodeEscape(start)
 	}
-	p.fail(start, `no such escape; there are \b \f \n \r \t \/ \\ \u and the quote itself`)
+	p.fail(start, `the escape is not valid; use \b \f \n \r \t \/ \\ \u or the escaped quote`)
 	return 0
 }
 
@@ -69,19 +69,19 @@ func (p *parser) unicodeEscape(start int) rune {
 			return r
 		}
 	}
-	p.fail(start, "the escape is half of a surrogate pair, and the other half does not follow")
+	p.fail(start, "the escape is half of a surrogate pair, and the other half is missing")
 	return 0
 }
 
 func (p *parser) hex(start int) rune {
 	end := p.pos + 4
 	if end > len(p.text) {
-		p.fail(start, "\\u needs four hexadecimal digits")
+		p.fail(start, "\\u must be followed by four hexadecimal digits")
 	}
 	digits := p.text[p.pos:end]
 	n, err := strconv.ParseUint(digits, 16, 16)
 	if err != nil || strings.ContainsAny(digits, "+_") {
-		p.fail(start, "\\u needs four hexadecimal digits")
+		p.fail(start, "\\u must be followed by four hexadecimal digits")
 	}
 	p.pos = end
 	return rune(n)

@@ -116,7 +116,7 @@ func (t *Tree) Kind(n Node) Kind { return t.nodes[n].kind }
 
 func (t *Tree) add(kind Kind, start int) (Node, error) {
 	if most := cmp.Or(t.most, MaxNodes); len(t.nodes) >= most {
-		return 0, fmt.Errorf("%w: a document can have %d in memory", ErrTooManyNodes, most)
+		return 0, fmt.Errorf("%w: the maximum in memory is %d", ErrTooManyNodes, most)
 	}
 	node := Node(len(t.nodes))
 	t.nodes = append(t.nodes, treeNode{kind: kind, key: t.key, start: uint32(start), first: none, next: none})

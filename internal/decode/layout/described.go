@@ -22,8 +22,8 @@ func (f *finder) describe(t *Table) bool {
 		}
 		t.Units = describing(f.rows[first].Cells)
 	}
-	t.warn(feedmill.WarnDescriptions, f.skipped(first, last+1), f.examples(first, last), "%s the columns and not part of the table; header=%d keeps every line below it as data",
-		f.lines(first, last, "describes", "describe"), f.rows[t.Header[len(t.Header)-1]].Line)
+	t.warn(feedmill.WarnDescriptions, f.skipped(first, last+1), f.examples(first, last), "%s left out. Set header=%d to import every line below it as data.",
+		f.lines(first, last, "describes the columns and was", "describe the columns and were"), f.rows[t.Header[len(t.Header)-1]].Line)
 	t.First = last + 1
 	return true
 }

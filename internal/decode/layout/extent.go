@@ -252,7 +252,7 @@ func SecondTable(first int64, header Row, last int64, number int) feedmill.Warni
 	return feedmill.Warning{
 		Code: feedmill.WarnSecondTable, Count: last - first + 1,
 		Examples: []feedmill.Example{{Line: header.Line, Value: Excerpt(strings.Join(header.Cells, " | "))}},
-		Detail:   fmt.Sprintf("Lines %d to %d hold another table, whose header is in line %d. They were not read. Set table=%d to read that table, or table=all to read every line as one table.", first, last, header.Line, number),
+		Detail:   fmt.Sprintf("Lines %d to %d contain another table, whose header is in line %d. They were not imported. Set table=%d to read that table, or table=all to read every line as one table.", first, last, header.Line, number),
 	}
 }
 
@@ -262,5 +262,5 @@ func NoTable(number, tables int) error {
 	if tables > 1 {
 		has = fmt.Sprintf("%d tables", tables)
 	}
-	return feedmill.Invalid("The file does not have this table.", feedmill.Fault{Parameter: "table", Detail: fmt.Sprintf("table is %d, and the file has %s.", number, has)})
+	return feedmill.Invalid("The file does not have this table.", feedmill.Fault{Parameter: "table", Detail: fmt.Sprintf("table is %d, but the file has %s.", number, has)})
 }

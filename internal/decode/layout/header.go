@@ -28,7 +28,7 @@ func (f *finder) find(begin int, t *Table) {
 		case isData:
 			if f.skipped(begin, i) > 0 && f.onlyTitles(begin, i) {
 				t.First = i
-				t.warn(feedmill.WarnPreamble, f.skipped(begin, i), f.examples(begin, i-1), "%s not part of the table", f.lines(begin, i-1, "is", "are"))
+				t.warn(feedmill.WarnPreamble, f.skipped(begin, i), f.examples(begin, i-1), "%s left out because the data starts below. Set header=… to choose the header line.", f.lines(begin, i-1, "was", "were"))
 			}
 			return
 		}
@@ -225,11 +225,11 @@ func (f *finder) below(t *Table) {
 		}
 		switch {
 		case f.rule(i):
-			t.warn(feedmill.WarnRule, 1, f.examples(i, i), "%s a rule below the names and not part of the table", f.lines(i, i, "is", "are"))
+			t.warn(feedmill.WarnRule, 1, f.examples(i, i), "%s a separator below the header and was left out.", f.lines(i, i, "is", "are"))
 		case t.Units == nil && f.units(i):
 			t.Units = unitsOf(f.rows[i].Cells)
-			t.warn(feedmill.WarnUnits, 1, f.examples(i, i), "%s the units of the columns, which their descriptions have; header=%d keeps it as data",
-				f.lines(i, i, "has", "have"), f.rows[t.Header[len(t.Header)-1]].Line)
+			t.warn(feedmill.WarnUnits, 1, f.examples(i, i), "%s the units of the columns, which were added to their descriptions. Set header=%d to import the line as data.",
+				f.lines(i, i, "contains", "contain"), f.rows[t.Header[len(t.Header)-1]].Line)
 		default:
 			return
 		}

@@ -93,7 +93,7 @@ func Find(rows []Row, header int64, rules feedmill.Rules) (t Table, err error) {
 		if len(t.Header) == 0 {
 			t.Warnings = append(t.Warnings, feedmill.Warning{
 				Code: feedmill.WarnNoHeader, Count: 1, Examples: f.examples(t.First, t.First),
-				Detail: fmt.Sprintf("line %d holds values and no names, so the columns have none; header=%d makes it their names", rows[t.First].Line, rows[t.First].Line),
+				Detail: fmt.Sprintf("Line %d contains values, not names, so the columns are numbered. Set header=%d to use it as the header.", rows[t.First].Line, rows[t.First].Line),
 			})
 		}
 	}
@@ -101,14 +101,14 @@ func Find(rows []Row, header int64, rules feedmill.Rules) (t Table, err error) {
 	if len(t.Header) > 0 {
 		t.Names = f.join(t.Header)
 		if above := f.skipped(begin, t.Header[0]); above > 0 {
-			t.warn(feedmill.WarnPreamble, above, f.examples(begin, t.Header[0]-1), "%s not part of the table: the names of the columns are in line %d; header=… says otherwise",
-				f.lines(begin, t.Header[0]-1, "is", "are"), rows[t.Header[0]].Line)
+			t.warn(feedmill.WarnPreamble, above, f.examples(begin, t.Header[0]-1), "%s left out because the column names are in line %d. Set header=… to choose another line.",
+				f.lines(begin, t.Header[0]-1, "was", "were"), rows[t.Header[0]].Line)
 		}
 	}
 	if len(t.Header) > 1 {
 		last := t.Header[len(t.Header)-1]
-		t.warn(feedmill.WarnJoinedHeader, int64(len(t.Header)), f.examples(t.Header[0], last), "%s together the names of the columns; header=%d takes the last alone",
-			f.lines(t.Header[0], last, "is", "are"), rows[last].Line)
+		t.warn(feedmill.WarnJoinedHeader, int64(len(t.Header)), f.examples(t.Header[0], last), "%s combined into the column names. Set header=%d to use only the last line.",
+			f.lines(t.Header[0], last, "was", "were"), rows[last].Line)
 	}
 	return t, nil
 }
@@ -177,9 +177,9 @@ func (f *finder) at(line int64) (int, error) {
 			return i, nil
 		}
 	}
-	detail := fmt.Sprintf("no row with names of columns begins at line %d", line)
+	detail := fmt.Sprintf("header is %d, but no row starts at that line; set header to the line of the column names", line)
 	if last := len(f.rows) - 1; last >= 0 && f.rows[last].Line < line {
-		detail = fmt.Sprintf("line %d is not among the first lines of the data, where the header has to be", line)
+		detail = fmt.Sprintf("header is %d, but the header must be among the first lines of the data", line)
 	}
 	return 0, feedmill.Invalid(detail, feedmill.Fault{Parameter: "header", Detail: detail})
 }
@@ -301,9 +301,9 @@ func (f *finder) lines(from, to int, one, several string) string {
 // Lines names lines, with the verb that goes with them.
 func Lines(from, to int64, one, several string) string {
 	if from == to {
-		return fmt.Sprintf("line %d %s", from, one)
+		return fmt.Sprintf("Line %d %s", from, one)
 	}
-	return fmt.Sprintf("lines %d to %d %s", from, to, several)
+	return fmt.Sprintf("Lines %d to %d %s", from, to, several)
 }
 
 // Excerpt is the beginning of a text.

@@ -35,12 +35,12 @@ func openArchive(data input.Source) (archive, error) {
 	}
 	files, err := zip.NewReader(data, data.Size())
 	if err != nil {
-		return nil, input.Refuse("invalid-workbook", "the data is no workbook, or is cut: it is no zip file (%v)", err)
+		return nil, input.Refuse("invalid-workbook", "the data is not a workbook or is truncated; it is not a valid ZIP file (%v)", err)
 	}
 	// The faster one of two decompressors.
 	files.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
 	if len(files.File) > maxParts {
-		return nil, input.Refuse("invalid-workbook", "the workbook has %d parts, and at most %d are read", len(files.File), maxParts)
+		return nil, input.Refuse("invalid-workbook", "the workbook has %d parts; the maximum is %d", len(files.File), maxParts)
 	}
 	type span struct{ from, to int64 }
 	var spans []span
@@ -58,7 +58,7 @@ func openArchive(data input.Source) (archive, error) {
 	slices.SortFunc(spans, func(a, b span) int { return int(min(max(a.from-b.from, -1), 1)) })
 	for i := 1; i < len(spans); i++ {
 		if spans[i].from < spans[i-1].to {
-			return nil, input.Refuse("invalid-workbook", "parts of the workbook lie over each other, as they do in zip bombs")
+			return nil, input.Refuse("invalid-workbook", "parts of the workbook overlap, as in a ZIP bomb")
 		}
 	}
 	return parts, nil
@@ -71,7 +71,7 @@ func (a archive) has(name string) bool { return a[strings.ToLower(name)] != nil 
 func (a archive) open(name string, limit int64) (io.ReadCloser, error) {
 	f := a[strings.ToLower(name)]
 	if f == nil {
-		return nil, input.Refuse("invalid-workbook", "the workbook lacks its part %s", name)
+		return nil, input.Refuse("invalid-workbook", "the workbook has no part %s", name)
 	}
 	if f.Flags&1 != 0 {
 		return nil, errEncrypted
@@ -95,12 +95,12 @@ func (a archive) read(ctx context.Context, name string, limit int64, fn func(*xm
 	return partError(name, fn(r))
 }
 
-var errEncrypted = input.Refuse("encrypted-workbook", "the workbook is encrypted: save it without a password and send it again")
+var errEncrypted = input.Refuse("encrypted-workbook", "the workbook is encrypted; save it without a password")
 
 // partError says in which part something is wrong.
 func partError(name string, err error) error {
 	if fault, ok := errors.AsType[*xml.Fault](err); ok {
-		return input.Refuse("invalid-workbook", "the part %s of the workbook is wrong at line %d, column %d: %s", name, fault.Line, fault.Column, fault.Detail)
+		return input.Refuse("invalid-workbook", "the part %s of the workbook is not valid at line %d, column %d: %s", name, fault.Line, fault.Column, fault.Detail)
 	}
 	if _, ok := errors.AsType[flate.CorruptInputError](err); ok || errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return input.Refuse("invalid-workbook", "the part %s of the workbook is damaged: %v", name, err)
@@ -117,7 +117,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, input.Refuse("invalid-workbook", "the part %s of the workbook has more than %d bytes when it is not compressed", l.name, l.limit)
+		return 0, input.Refuse("invalid-workbook", "the decompressed part %s of the workbook is longer than %d bytes, the maximum", l.name, l.limit)
 	}
 	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)

@@ -86,14 +86,14 @@ func (r *biffReader) next() bool {
 
 func (r *biffReader) cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return input.Refuse("invalid-workbook", "the workbook is cut: its stream ends within the record at byte %d", r.end)
+		return input.Refuse("invalid-workbook", "the workbook is truncated; its stream ends within the record at byte %d", r.end)
 	}
 	return err
 }
 
 // wrong refuses the record that was read.
 func (r *biffReader) wrong(what string) error {
-	return input.Refuse("invalid-workbook", "the record 0x%04x at byte %d of the workbook's stream is wrong: %s", r.id, r.at, what)
+	return input.Refuse("invalid-workbook", "the record 0x%04x at byte %d of the workbook's stream is not valid: %s", r.id, r.at, what)
 }
 
 // continues reports whether the next record goes on with this one.

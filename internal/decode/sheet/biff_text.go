@@ -12,7 +12,7 @@ type biffText struct {
 // text reads the record that was read from a place on.
 func (r *biffReader) text(from int) (biffText, error) {
 	if len(r.data) < from {
-		return biffText{}, r.wrong("it is too short")
+		return biffText{}, r.wrong("the record is too short")
 	}
 	return biffText{r, r.data[from:]}, nil
 }
@@ -21,7 +21,7 @@ func (r *biffReader) text(from int) (biffText, error) {
 func (t *biffText) nextRecord() error {
 	for len(t.rest) == 0 {
 		if !t.continues() {
-			return t.wrong("it ends within a text")
+			return t.wrong("the record ends within a text")
 		}
 		id := t.id
 		if !t.next() {

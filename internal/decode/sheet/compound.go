@@ -50,7 +50,7 @@ const (
 )
 
 func damaged(format string, args ...any) error {
-	return input.Refuse("invalid-workbook", "the compound file is damaged or cut: "+format, args...)
+	return input.Refuse("invalid-workbook", "the compound file is damaged or truncated: "+format, args...)
 }
 
 // openCompound reads the tables of a compound file.
@@ -62,7 +62,7 @@ func openCompound(data input.Source) (*compound, error) {
 	le := binary.LittleEndian
 	c := &compound{data: data, shift: uint(le.Uint16(head[30:])), smallShift: uint(le.Uint16(head[32:])), cutoff: int64(le.Uint32(head[56:]))}
 	if string(head[:8]) != compoundMark || c.shift != 9 && c.shift != 12 || c.smallShift != 6 || le.Uint16(head[28:]) != 0xfffe {
-		return nil, damaged("its header is none")
+		return nil, damaged("its header is not valid")
 	}
 	if err := c.readNext(head); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func openCompound(data input.Source) (*compound, error) {
 	for at := int64(0); at < smallTable.size; at += 512 {
 		var part [512]byte
 		if err := input.ReadFull(smallTable, part[:], at); err != nil {
-			return nil, damaged("the table of its small sectors ends too early")
+			return nil, damaged("the table of its small sectors is truncated")
 		}
 		for i := 0; i < len(part); i += 4 {
 			c.smallNext = append(c.smallNext, le.Uint32(part[i:]))
@@ -123,7 +123,7 @@ func (c *compound) readNext(head []byte) error {
 	seen := int64(0)
 	for sector := le.Uint32(head[68:]); sector <= lastSector; seen++ {
 		if seen > most {
-			return damaged("the chain of its tables is a circle")
+			return damaged("the chain of its tables is a loop")
 		}
 		if err := c.readSector(sector, list); err != nil {
 			return err
@@ -140,10 +140,10 @@ func (c *compound) readNext(head []byte) error {
 
 func (c *compound) readSector(sector uint32, to []byte) error {
 	if int64(sector) >= c.sectors() {
-		return damaged("it names the sector %d and has %d", sector, c.sectors())
+		return damaged("it refers to sector %d but has %d sectors", sector, c.sectors())
 	}
 	if err := input.ReadFull(c.data, to, (int64(sector)+1)<<c.shift); err != nil {
-		return damaged("the sector %d is not there in full", sector)
+		return damaged("sector %d is truncated", sector)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (c *compound) readDirectory(start uint32) error {
 	var e [128]byte
 	for at := int64(0); at+128 <= list.size && len(c.entries) < maxEntries; at += 128 {
 		if err := input.ReadFull(list, e[:], at); err != nil {
-			return damaged("its directory ends too early")
+			return damaged("its directory is truncated")
 		}
 		size := int64(le.Uint64(e[120:]))
 		if c.shift == 9 {
@@ -232,15 +232,15 @@ func follow(data io.ReaderAt, next []uint32, start uint32, size, most int64, shi
 	for sector := start; sector != endOfChain && (size < 0 || s.size < size); {
 		from, ok := place(sector)
 		if !ok {
-			return s, damaged("a stream leads to the sector %d, and there are %d", sector, most)
+			return s, damaged("a stream refers to sector %d, but there are %d sectors", sector, most)
 		}
 		if seen[sector/64]&(1<<(sector%64)) != 0 {
-			return s, damaged("the sectors of a stream are a circle: the sector %d comes twice", sector)
+			return s, damaged("the sectors of a stream are a loop; sector %d is repeated", sector)
 		}
 		seen[sector/64] |= 1 << (sector % 64)
 		s.add(from, 1<<shift)
 		if int64(sector) >= int64(len(next)) {
-			return s, damaged("its table does not say what follows the sector %d", sector)
+			return s, damaged("its table has no entry for the sector after %d", sector)
 		}
 		sector = next[sector]
 		if sector == noEntry && size < 0 {

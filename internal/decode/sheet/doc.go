@@ -131,7 +131,7 @@ func choose(b book, o Options) (sheet int, within area, err error) {
 		for i, s := range sheets {
 			names = append(names, fmt.Sprintf("%d %s", i+1, s.Name))
 		}
-		return 0, within, invalid("sheet", "The workbook has these sheets: "+listed(names)+".")
+		return 0, within, invalid("sheet", "sheet must be one of the sheets of the workbook: "+listed(names)+".")
 	}
 	return sheet - 1, within, nil
 }
@@ -139,16 +139,16 @@ func choose(b book, o Options) (sheet int, within area, err error) {
 // inSheet is the area that a path names, unless the options name another sheet than its own.
 func inSheet(sheets []feedmill.Sheet, within area, o Options) (int, area, error) {
 	if o.Sheet != 0 && o.Sheet != within.sheet+1 {
-		return 0, within, invalid("path", fmt.Sprintf("%q is in the sheet %d, %s, and not in the sheet %d.", o.Path, within.sheet+1, sheets[within.sheet].Name, o.Sheet))
+		return 0, within, invalid("path", fmt.Sprintf("%q is in sheet %d (%s), but sheet is %d. Remove sheet, or set it to the sheet of the range.", o.Path, within.sheet+1, sheets[within.sheet].Name, o.Sheet))
 	}
 	return within.sheet, within, nil
 }
 
 // noRange says that a path is neither a range nor the name of one.
 func noRange(b book, path string) string {
-	detail := fmt.Sprintf("%q is no range of cells such as B3:H200, 'My sheet'!B3:H200 or B:H, and the workbook has no range and no table of this name", path)
+	detail := fmt.Sprintf("%q is not a cell range such as B3:H200, 'My sheet'!B3:H200 or B:H, nor the name of a range or table in the workbook", path)
 	if names := b.rangeNames(); len(names) > 0 {
-		return detail + "; it has " + listed(names) + "."
+		return detail + ". Its names are: " + listed(names) + "."
 	}
 	return detail + "."
 }
@@ -157,18 +157,18 @@ func noRange(b book, path string) string {
 func checkSheets(sheets []feedmill.Sheet) error {
 	const most, longest = 1000, 255
 	if len(sheets) > most {
-		return input.Refuse("invalid-workbook", "the workbook has %d sheets, and at most %d are read", len(sheets), most)
+		return input.Refuse("invalid-workbook", "the workbook has %d sheets; the maximum is %d", len(sheets), most)
 	}
 	for _, s := range sheets {
 		if len(s.Name) > longest {
-			return input.Refuse("invalid-workbook", "the name of the sheet %d has more than %d bytes", s.Index, longest)
+			return input.Refuse("invalid-workbook", "the name of sheet %d is longer than %d bytes, the maximum", s.Index, longest)
 		}
 	}
 	return nil
 }
 
 func invalid(parameter, detail string) error {
-	return feedmill.Invalid("Say which part of the workbook is to be read.", feedmill.Fault{Parameter: parameter, Detail: detail})
+	return feedmill.Invalid("Choose the part of the workbook to read.", feedmill.Fault{Parameter: parameter, Detail: detail})
 }
 
 // parseReference reads a reference such as AB12, counted from 0.

@@ -21,7 +21,7 @@ func TestHiddenRows(t *testing.T) {
 		"xlsb": binaryWorkbook(t, slices.Concat(binaryRow(0), brt(brtCellText, place(0, 0), counted("h")), binaryRow(1), number(1),
 			brt(brtRow, uint32(2), uint32(0), uint16(300), byte(0), byte(0x10), byte(0), uint32(0)), number(2), binaryRow(3), number(3)), nil),
 	} {
-		const want = "! hidden-rows 1: rows are hidden in the sheet, by hand or by a filter, row 3 of it first, and are read like the others; filter what is read, or delete them in the workbook, where they are not wanted\n[\"h\"] 3\n  1\n  2\n  3\n"
+		const want = "! hidden-rows 1: Some rows are hidden in the sheet (first: row 3) and were imported. Delete them in the workbook, or filter the feed, if you do not need them.\n[\"h\"] 3\n  1\n  2\n  3\n"
 		if got := shownTable(t, format, data, Options{}); !strings.HasSuffix(got, want) {
 			t.Errorf("%s is\n%s\nwant\n%s", format, got, want)
 		}

@@ -37,7 +37,7 @@ func openHTML(ctx context.Context, data input.Source) (*htmlBook, error) {
 	case err != nil:
 		return nil, err
 	case len(b.list) == 0:
-		return nil, input.Refuse("web-page", "the data is a web page (HTML) without a table: it may be the page of a login or of an error")
+		return nil, input.Refuse("web-page", "the data is a web page (HTML) without a table; it can be a login or error page")
 	}
 	return b, checkSheets(b.list)
 }
@@ -52,7 +52,7 @@ func (b *htmlBook) read(ctx context.Context, sheet int, _ *merged, fn func(*line
 func (b *htmlBook) walk(ctx context.Context, r *htmlReader) error {
 	text, err := charset.NewReader(io.NewSectionReader(b.data, 0, b.data.Size()), "")
 	if err != nil {
-		return fmt.Errorf("read a page: %w", err)
+		return fmt.Errorf("read a web page: %w", err)
 	}
 	r.tokens = html.NewTokenizer(input.NewContextReader(ctx, text))
 	r.tokens.SetMaxBuf(maxToken)
@@ -64,7 +64,7 @@ func (b *htmlBook) walk(ctx context.Context, r *htmlReader) error {
 				return r.endRow()
 			}
 			if err == html.ErrBufferExceeded {
-				err = input.Refuse("web-page", "the page has a tag or a text of more than %d bytes", maxToken)
+				err = input.Refuse("web-page", "the page has a tag or a text that is longer than %d bytes, the maximum", maxToken)
 			}
 		case html.TextToken:
 			err = r.text(r.tokens.Text())
@@ -171,7 +171,7 @@ func (r *htmlReader) startCell(more bool) error {
 		}
 	}
 	if r.column > maxColumn {
-		return input.Refuse("too-many-columns", "row %d of the table has more than %d columns", r.row, maxColumn+1)
+		return input.Refuse("too-many-columns", "row %d of the table has more than %d columns, the maximum", r.row, maxColumn+1)
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (r *htmlReader) text(text []byte) error {
 		r.texts = append(r.texts, string(c)...)
 	}
 	if len(r.texts) > input.MaxRecordBytes || len(r.texts)-start > input.MaxFieldBytes {
-		return input.Refuse("too-long", "row %d of the table has too long a text", r.row)
+		return input.Refuse("too-long", "the text in row %d of the table is too long", r.row)
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (r *htmlReader) endRow() error {
 	r.inRow = false
 	r.placeTexts()
 	if r.row > maxRow+1 {
-		return input.Refuse("too-many-rows", "the table has more than %d rows", maxRow+1)
+		return input.Refuse("too-many-rows", "the table has more than %d rows, the maximum", maxRow+1)
 	}
 	r.number = r.row
 	err := r.fn(&r.line)

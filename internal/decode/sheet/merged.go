@@ -53,7 +53,7 @@ func (m *merged) row(row int) error {
 	width := 0
 	for _, a := range m.active {
 		if width += a.lastColumn - a.firstColumn + 1; width > maxColumn+1 {
-			return input.Refuse("invalid-workbook", "merged cells lie over each other in row %d of the sheet", row+1)
+			return input.Refuse("invalid-workbook", "merged cells overlap in row %d of the sheet", row+1)
 		}
 		first := a.firstColumn
 		if a.firstRow == row {

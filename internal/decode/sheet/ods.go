@@ -39,7 +39,7 @@ func openODS(ctx context.Context, data input.Source) (*odsBook, error) {
 		}
 	}
 	if !parts.has(odsContent) {
-		return nil, input.Refuse("invalid-workbook", "the data is a zip file and no workbook: it lacks %s", odsContent)
+		return nil, input.Refuse("invalid-workbook", "the data is a ZIP file but not a workbook; it has no %s", odsContent)
 	}
 	return b, nil
 }

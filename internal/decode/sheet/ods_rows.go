@@ -86,7 +86,7 @@ func (r *odsReader) repeated(local string, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < 1 {
-		return 0, r.Fault("what is repeated must be there a whole number of times")
+		return 0, r.Fault("the number of repetitions must be a whole number from 1")
 	}
 	return min(n, most), nil
 }

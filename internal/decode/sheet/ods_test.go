@@ -57,7 +57,7 @@ func TestODSRepeats(t *testing.T) {
 		`<table:table-row table:number-rows-repeated="1048570"><table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>`+
 		`<table:table table:name="It's two" table:style-name="ta2"><table:table-row><table:table-cell office:value-type="string"><text:p>z</text:p></table:table-cell></table:table-row><table:table-row><table:table-cell office:value-type="float" office:value="7"/></table:table-row></table:table>`,
 		`<table:named-expressions><table:named-range table:name="Part" table:cell-range-address="$One.$A$1:.$A$2"/></table:named-expressions><table:database-ranges><table:database-range table:name="All" table:target-range-address="'It''s two'.A1:'It''s two'.A2"/></table:database-ranges>`)
-	const two = "! hidden-sheet 1: the sheet 2, It's two, is hidden\n[\"z\"] 1\n  7\n"
+	const two = "! hidden-sheet 1: Sheet 2 (It's two) is hidden in the workbook and was imported. Set sheet to import another sheet.\n[\"z\"] 1\n  7\n"
 	for _, test := range []struct {
 		options Options
 		want    string
@@ -95,8 +95,8 @@ func TestRefusedODS(t *testing.T) {
 	names := document(t, `<table:table table:name="One"><table:table-row table:number-rows-repeated="1048576"><table:table-cell office:value-type="string" table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell></table:table-row></table:table>`, "")
 	for want, data := range map[string][]byte{
 		"without a password": encrypted, "has no sheets": document(t, "", ""),
-		"row 2 of the sheet and 1048569 copies of it have 9437130000 cells": endless, "row 1 of the sheet and 1048575 copies of it have 17179869184 cells": names,
-		"lacks content.xml": zipped(t, map[string]string{"a": "b"}),
+		"row 2 of the sheet and its 1048569 copies have 9437130000 cells": endless, "row 1 of the sheet and its 1048575 copies have 17179869184 cells": names,
+		"has no content.xml": zipped(t, map[string]string{"a": "b"}),
 	} {
 		if got := shownTable(t, "ods", data, Options{}); !strings.Contains(got, want) {
 			t.Errorf("%s, want %q", got, want)
@@ -130,7 +130,7 @@ func TestUsualODSCells(t *testing.T) {
 	}
 	for _, wrong := range []string{"a & b", "]]>", "&x;"} {
 		sheet := `<table:table table:name="One"><table:table-row>` + text("n") + `</table:table-row><table:table-row>` + text(wrong) + `</table:table-row></table:table>`
-		if got := shownTable(t, "ods", document(t, sheet, ""), Options{}); !strings.Contains(got, "is wrong at line") {
+		if got := shownTable(t, "ods", document(t, sheet, ""), Options{}); !strings.Contains(got, "is not valid at line") {
 			t.Errorf("%s: %s", wrong, got)
 		}
 	}

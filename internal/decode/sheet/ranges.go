@@ -75,7 +75,7 @@ func parseSheetRange(sheets []feedmill.Sheet, text string) (within area, hasShee
 			return within, true, nil
 		}
 	}
-	return area{}, false, fmt.Errorf("there is no sheet %q", name)
+	return area{}, false, fmt.Errorf("the workbook has no sheet %q", name)
 }
 
 // parseRange reads B3:H200, also with dollar signs, with one cell alone, with columns (B:H) and with rows (3:200).
@@ -98,7 +98,7 @@ func parseRange(text string) (area, error) {
 		a.lastRow, a.lastColumn, ok[1] = parseReference([]byte(to))
 	}
 	if !ok[0] || !ok[1] || a.lastRow < a.firstRow || a.lastColumn < a.firstColumn {
-		return area{}, fmt.Errorf("%q is no range of cells", text)
+		return area{}, fmt.Errorf("%q is not a range of cells", text)
 	}
 	return a, nil
 }

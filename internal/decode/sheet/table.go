@@ -83,7 +83,7 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 	if xls, ok := b.(*xlsBook); ok && xls.unreadable > 0 {
 		t.warnings = append(t.warnings, feedmill.Warning{
 			Code: feedmill.WarnNumberFormat, Count: xls.unreadable,
-			Detail: "The number formats of these cells cannot be read, so the cells are plain numbers; dates among them are counted in days. Save the workbook as xlsx to keep the formats.",
+			Detail: "The number formats of these cells cannot be read, so the cells were imported as plain numbers. Dates are numbers of days. Save the workbook as xlsx to keep the formats.",
 		})
 	}
 	if isExport(b, o) {
@@ -91,7 +91,7 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 	}
 	if sheets[chosen].Hidden {
 		t.warnings = append(t.warnings, feedmill.Warning{
-			Code: feedmill.WarnHidden, Count: 1, Detail: fmt.Sprintf("the sheet %d, %s, is hidden", chosen+1, sheets[chosen].Name),
+			Code: feedmill.WarnHidden, Count: 1, Detail: fmt.Sprintf("Sheet %d (%s) is hidden in the workbook and was imported. Set sheet to import another sheet.", chosen+1, sheets[chosen].Name),
 		})
 	}
 	return t, nil

@@ -50,7 +50,7 @@ func (w *tableWriter) repeats(r *line) bool {
 	}
 	if w.repeated.Count++; w.repeated.Count == 1 {
 		w.repeated.Code = feedmill.WarnRepeatedHeader
-		w.repeated.Detail = fmt.Sprintf("rows repeat the names of the columns and are left out, row %d first", r.number)
+		w.repeated.Detail = fmt.Sprintf("Rows that repeat the column names (first: row %d) were left out.", r.number)
 	}
 	if w.rules > feedmill.RulesFirst && len(w.repeated.Examples) < maxRepeated {
 		w.repeated.Examples = append(w.repeated.Examples, feedmill.Example{Line: int64(r.number)})
@@ -62,7 +62,7 @@ func (w *tableWriter) repeats(r *line) bool {
 func (w *tableWriter) noteHidden(number int) {
 	if w.hidden.Count++; w.hidden.Count == 1 {
 		w.hidden.Code, w.hidden.FirstRow = feedmill.WarnHiddenRows, w.table.rows
-		w.hidden.Detail = fmt.Sprintf("rows are hidden in the sheet, by hand or by a filter, row %d of it first, and are read like the others; filter what is read, or delete them in the workbook, where they are not wanted", number)
+		w.hidden.Detail = fmt.Sprintf("Some rows are hidden in the sheet (first: row %d) and were imported. Delete them in the workbook, or filter the feed, if you do not need them.", number)
 	}
 }
 

@@ -111,7 +111,7 @@ func (w *tableWriter) charge(r *line) error {
 	w.ahead = r.copies
 	w.charged += int64(len(r.cells)) * int64(1+r.copies)
 	if most := maxCells(w.size); w.charged > most {
-		return input.Refuse("too-many-cells", "row %d of the sheet and %d copies of it have %d cells; the sheet has more than the %d cells with values that a workbook of %d bytes can have. Delete the repeated rows or columns",
+		return input.Refuse("too-many-cells", "row %d of the sheet and its %d copies have %d cells; the sheet exceeds %d cells, the maximum for a workbook of %d bytes. Delete the repeated rows or columns",
 			r.number, r.copies, int64(len(r.cells))*int64(1+r.copies), most, w.size)
 	}
 	return nil
@@ -130,7 +130,7 @@ func (w *tableWriter) choose(r *line) (texts int, err error) {
 			continue
 		}
 		if texts += len(c.text); texts > input.MaxRecordBytes {
-			return 0, input.Refuse("too-long", "row %d of the sheet has more than %d bytes of text", r.number, input.MaxRecordBytes)
+			return 0, input.Refuse("too-long", "row %d of the sheet has more than %d bytes of text, the maximum", r.number, input.MaxRecordBytes)
 		}
 		if kept < i {
 			r.cells[kept] = *c
@@ -245,7 +245,7 @@ func (w *tableWriter) end() error {
 			if dropped := w.waiting[len(data):]; len(data) > 0 || t.rows > 0 {
 				t.warnings = append(t.warnings, feedmill.Warning{
 					Code: feedmill.WarnFooter, Count: int64(len(dropped)), Examples: w.footerExamples(dropped),
-					Detail: layout.Lines(int64(dropped[0].number), int64(dropped[len(dropped)-1].number), "stands after the last row and is", "stand after the last row and are") + " not part of the table; footer=keep keeps every row",
+					Detail: layout.Lines(int64(dropped[0].number), int64(dropped[len(dropped)-1].number), "after the last row was", "after the last row were") + " left out. Set footer=keep to import every row.",
 				})
 			} else {
 				data = w.waiting
@@ -273,7 +273,7 @@ func (w *tableWriter) end() error {
 		t.units = slices.Concat(before, t.units)
 	}
 	if t.rows == 0 {
-		t.warnings = append(t.warnings, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "the sheet has no rows of data"})
+		t.warnings = append(t.warnings, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "The sheet has no rows of data."})
 	}
 	return nil
 }

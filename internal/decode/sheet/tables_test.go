@@ -49,7 +49,7 @@ func TestTablesOfASheet(t *testing.T) {
 		{"the first", several, now, "skipped-preamble skipped-footer 7 second-table 9\n[\"a\" \"b\"] 2\n  1 | 2\n  2 | 3\n"},
 		{"the second", several, table(2), "second-table 14\n[\"name\" \"qty\" \"price\"] 2\n  'x | 1 | 2\n  'y | 2 | 3\n"},
 		{"the third", several, table(3), "\n[\"k\" \"l\"] 1\n  5 | 6\n"},
-		{"one too many", several, table(4), "table is 4, and the file has 3 tables."},
+		{"one too many", several, table(4), "table is 4, but the file has 3 tables."},
 		{"all", several[1:], layout.Extent{Footer: layout.KeepFooter}, "\n[\"a\" \"b\" \"\"] 12\n"},
 		{"behind many rows", long, now, "second-table 1005\n[\"a\" \"b\"] 1000\n"},
 		{"the second, behind many rows", long, table(2), "\n[\"name\" \"qty\" \"price\"] 2\n"},

@@ -38,7 +38,7 @@ func openXLS(ctx context.Context, data input.Source) (*xlsBook, error) {
 	return b, checkSheets(b.list)
 }
 
-var errOlder = input.Refuse("older-workbook", "the workbook is of Excel 95 or older, which is not read: open it and save it as xlsx, or as an xls of Excel 97 to 2003")
+var errOlder = input.Refuse("older-workbook", "the workbook is from Excel 95 or older, which is not supported; save it as xlsx, or as xls for Excel 97 to 2003")
 
 // workbookStream finds the records of a workbook. Some programs write them without a compound file around
 // them, as the first versions did.
@@ -55,7 +55,7 @@ func workbookStream(data input.Source) (input.Source, error) {
 	case isBOF(head):
 		return data, nil
 	case string(head) != compoundMark:
-		return nil, input.Refuse("invalid-workbook", "the data is no workbook of Excel 97 to 2003: it is no compound file")
+		return nil, input.Refuse("invalid-workbook", "the data is not an Excel 97 to 2003 workbook; it is not a compound file")
 	}
 	file, err := openCompound(data)
 	if err != nil {
@@ -69,7 +69,7 @@ func workbookStream(data input.Source) (input.Source, error) {
 	}
 	e, ok := file.find("Book")
 	if !ok {
-		return nil, input.Refuse("invalid-workbook", "the data is a compound file and no workbook: it has no stream Workbook")
+		return nil, input.Refuse("invalid-workbook", "the data is a compound file but not a workbook; it has no stream Workbook")
 	}
 	return file.open(e) // whose version is told from its records
 }
@@ -100,7 +100,7 @@ func (b *xlsBook) readGlobals(ctx context.Context, size int64) error {
 		if r.err != nil {
 			return r.err
 		}
-		return r.wrong("a workbook must begin with another")
+		return r.wrong("a workbook must start with another record")
 	}
 	if binary.LittleEndian.Uint16(r.data) != biff8 {
 		return errOlder
@@ -121,7 +121,7 @@ func (b *xlsBook) readGlobals(ctx context.Context, size int64) error {
 	if r.err != nil {
 		return r.err
 	}
-	return r.wrong("the workbook is cut: there must be another behind it")
+	return r.wrong("the workbook is truncated after this record")
 }
 
 // globals is what is known while the records before the sheets are read.
@@ -171,7 +171,7 @@ func (g *globals) record(r *biffReader, size int64) (err error) {
 // boundSheet reads that there is a sheet. Those of charts and macros are no worksheets.
 func (g *globals) boundSheet(r *biffReader) error {
 	if len(r.data) < 8 {
-		return r.wrong("it is too short")
+		return r.wrong("the record is too short")
 	}
 	b := g.book
 	if r.data[5]&0xf != worksheet {

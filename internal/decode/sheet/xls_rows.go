@@ -31,7 +31,7 @@ type xlsReader struct {
 // order in which they came to them.
 func (b *xlsBook) read(ctx context.Context, sheet int, hidden *merged, fn func(*line) error) ([]area, error) {
 	if b.starts[sheet] >= b.data.Size() {
-		return nil, input.Refuse("invalid-workbook", "the workbook is cut: the sheet %d begins behind its end", sheet+1)
+		return nil, input.Refuse("invalid-workbook", "the workbook is truncated; sheet %d starts after its end", sheet+1)
 	}
 	b.unreadable = 0
 	order, err := b.survey(ctx, b.starts[sheet])
@@ -65,7 +65,7 @@ func eachCell(ctx context.Context, r *biffReader, fn func() error) error {
 				return nil
 			}
 		case depth == 0:
-			return r.wrong("a sheet must begin with another")
+			return r.wrong("a sheet must start with another record")
 		case depth == 1:
 			if err := fn(); err != nil {
 				return err
@@ -75,7 +75,7 @@ func eachCell(ctx context.Context, r *biffReader, fn func() error) error {
 	if r.err != nil {
 		return r.err
 	}
-	return input.Refuse("invalid-workbook", "the workbook is cut: a sheet has no end")
+	return input.Refuse("invalid-workbook", "the workbook is truncated; a sheet has no end")
 }
 
 // cellOrder is where the cells of a sheet stand.
@@ -113,11 +113,11 @@ func (b *xlsBook) survey(ctx context.Context, start int64) (o cellOrder, err err
 			}
 		case recordFormula, recordMulRK, recordRString, recordLabelSST, recordNumber, recordLabel, recordBoolErr, recordRK:
 			if len(r.data) < 6 {
-				return r.wrong("it is too short")
+				return r.wrong("the record is too short")
 			}
 			row, column := binary.LittleEndian.Uint16(r.data), binary.LittleEndian.Uint16(r.data[2:])
 			if column > xlsMaxColumn {
-				return r.wrong("its column is none")
+				return r.wrong("its column is not valid")
 			}
 			at := uint64(row)<<8 | uint64(column)
 			if o.sorted && at < last {
@@ -135,7 +135,7 @@ func (b *xlsBook) survey(ctx context.Context, start int64) (o cellOrder, err err
 		switch r.id {
 		case recordFormula, recordMulRK, recordRString, recordLabelSST, recordNumber, recordLabel, recordBoolErr, recordRK:
 			if len(o.places) == maxPlaces {
-				return r.wrong("the sheet has more cells than it has room for")
+				return r.wrong("the sheet has more cells than a sheet can have")
 			}
 			at := uint64(binary.LittleEndian.Uint16(r.data))<<8 | uint64(binary.LittleEndian.Uint16(r.data[2:]))
 			o.places = append(o.places, at<<placeBits|uint64(r.at))
@@ -207,7 +207,7 @@ func (r *xlsReader) record() error {
 	}
 	r.wanted.is = false
 	if len(r.data) < shortest {
-		return r.wrong("it is too short")
+		return r.wrong("the record is too short")
 	}
 	row, column, xf := int(le.Uint16(r.data)), int(le.Uint16(r.data[2:])), le.Uint16(r.data[4:])
 	switch r.id {
@@ -339,7 +339,7 @@ func (r *xlsReader) add(row, column int, kind columnar.CellKind, text []byte) er
 // begin begins a cell and returns where its text does. A cell of another row ends the one before.
 func (r *xlsReader) begin(row, column int) (int, error) {
 	if column > xlsMaxColumn {
-		return 0, r.wrong("its column is none")
+		return 0, r.wrong("its column is not valid")
 	}
 	if row != r.row {
 		if err := r.flush(); err != nil {
@@ -356,11 +356,11 @@ func (r *xlsReader) begin(row, column int) (int, error) {
 // keep keeps a cell whose text is there. Of two in one place the last counts.
 func (r *xlsReader) keep(column int, kind columnar.CellKind, unit string, start int) error {
 	if len(r.texts) > input.MaxRecordBytes {
-		return r.wrong("the texts of its row are too long")
+		return r.wrong("the text in its row is too long")
 	}
 	if n := len(r.cells); n > 0 && r.cells[n-1].column >= column {
 		if r.cells[n-1].column > column {
-			return r.wrong("it does not stand behind the one before it in its row")
+			return r.wrong("the cell is not after the previous cell of its row")
 		}
 		r.cells = r.cells[:n-1]
 	}

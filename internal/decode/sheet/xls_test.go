@@ -84,10 +84,10 @@ func TestXLSSheets(t *testing.T) {
 		want    string
 	}{
 		{Options{}, unsorted},
-		{Options{Sheet: 2}, "! hidden-sheet 1: the sheet 2, Two, is hidden\n[\"x\"] 1\n  7\n"},
+		{Options{Sheet: 2}, "! hidden-sheet 1: Sheet 2 (Two) is hidden in the workbook and was imported. Set sheet to import another sheet.\n[\"x\"] 1\n  7\n"},
 		{Options{Path: "part"}, "[\"a\" \"b\"] 1\n  3 | 4\n"},
 		{Options{Path: "A1:A2"}, "[\"a\"] 1\n  3\n"},
-		{Options{Sheet: 3}, "these sheets: 1 One, 2 Two.}]"},
+		{Options{Sheet: 3}, "the sheets of the workbook: 1 One, 2 Two.}]"},
 	} {
 		if got := shownTable(t, "xls", data, test.options); !strings.HasSuffix(got, test.want) {
 			t.Errorf("%+v is\n%s\nwant\n%s", test.options, got, test.want)
@@ -123,14 +123,14 @@ func TestXLSRefused(t *testing.T) {
 	}{
 		"nothing":              {nil, "the data is empty"},
 		"only a mark":          {[]byte(compoundMark), "has only 8 bytes"},
-		"a text":               {[]byte("hello, this is a text"), "no compound file"},
-		"no header":            {changed(28, 0), "its header is none"},
-		"cut":                  {good[:len(good)-600], "the sector"},
-		"a circle":             {changed(table, 0), "circle"},
-		"a sector too far":     {changed(table, 1<<20), "leads to the sector 1048576"},
-		"a table too far":      {changed(76, 1<<30), "names the sector 1073741824"},
-		"tables in a circle":   {changed(68, 3), "circle"},
-		"a directory too far":  {changed(48, 5000), "leads to the sector 5000"},
+		"a text":               {[]byte("hello, this is a text"), "not a compound file"},
+		"no header":            {changed(28, 0), "its header is not valid"},
+		"cut":                  {good[:len(good)-600], "refers to sector"},
+		"a circle":             {changed(table, 0), "loop"},
+		"a sector too far":     {changed(table, 1<<20), "refers to sector 1048576"},
+		"a table too far":      {changed(76, 1<<30), "refers to sector 1073741824"},
+		"tables in a circle":   {changed(68, 3), "loop"},
+		"a directory too far":  {changed(48, 5000), "refers to sector 5000"},
 		"no root":              {changed(512*(1+int(le.Uint32(good[48:])))+66, 0), "no root"},
 		"another document":     {compoundFile("WordDocument", make([]byte, 5000)), "no stream Workbook"},
 		"encrypted xlsx":       {compoundFile("EncryptedPackage", make([]byte, 5000)), "without a password"},
@@ -138,15 +138,15 @@ func TestXLSRefused(t *testing.T) {
 		"Excel 95":             {compoundFile("Book", record(recordBOF, uint16(0x0500), uint16(5))), "Excel 95 or older"},
 		"Excel 4":              {record(0x0409, uint16(0), uint16(0x10), uint16(0)), "Excel 95 or older"},
 		"no sheet":             {stream(nil), "no worksheet"},
-		"no end of globals":    {compoundFile("Workbook", record(recordBOF, uint16(biff8), uint16(5))), "cut"},
-		"cut in a record":      {compoundFile("Workbook", record(recordBOF, uint16(biff8), uint16(5))[:5]), "cut"},
+		"no end of globals":    {compoundFile("Workbook", record(recordBOF, uint16(biff8), uint16(5))), "truncated"},
+		"cut in a record":      {compoundFile("Workbook", record(recordBOF, uint16(biff8), uint16(5))[:5]), "truncated"},
 		"SST too short":        {stream(record(recordSST, uint32(1), uint32(1000000), uint16(9), byte(0), "abc"), xlsSheet{name: "S"}), "ends within a text"},
 		"SST in halves":        {stream(record(recordSST, uint32(1), uint32(1), uint16(9), byte(1), "abc"), xlsSheet{name: "S"}), "cut in two"},
 		"a record too short":   {rows(record(recordRK, uint16(0))), "too short"},
-		"a column too far":     {rows(record(recordRK, at(0, 300, 0), uint32(2))), "its column is none"},
+		"a column too far":     {rows(record(recordRK, at(0, 300, 0), uint32(2))), "its column is not valid"},
 		"a text too long":      {rows(record(recordLabel, at(0, 0, 0), uint16(60000), byte(0), "abc")), "ends within a text"},
-		"columns over the end": {rows(record(recordMulRK, uint16(0), uint16(255), uint16(0), uint32(0), uint16(0), uint32(0), uint16(9))), "its column is none"},
-		"a sheet elsewhere":    {slices.Concat(stream(record(recordBoundSheet, uint32(1<<31), byte(0), byte(0), byte(1), byte(0), "S"))), "behind its end"},
+		"columns over the end": {rows(record(recordMulRK, uint16(0), uint16(255), uint16(0), uint32(0), uint16(0), uint32(0), uint16(9))), "its column is not valid"},
+		"a sheet elsewhere":    {slices.Concat(stream(record(recordBoundSheet, uint32(1<<31), byte(0), byte(0), byte(1), byte(0), "S"))), "after its end"},
 		"a sheet without BOF":  {stream(record(recordBoundSheet, uint32(0), byte(0), byte(0), byte(1), byte(0), "S"), xlsSheet{name: "T"}), ""},
 	} {
 		if got := shownTable(t, "xls", test.data, Options{}); !strings.Contains(got, test.want) {

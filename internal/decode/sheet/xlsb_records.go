@@ -110,11 +110,11 @@ func (r *binaryReader) read() error {
 			break
 		}
 		if shift == 21 {
-			return r.wrong("its length is none")
+			return r.wrong("its length is not valid")
 		}
 	}
 	if size > maxBinaryRecord {
-		return r.wrong("it is too long")
+		return r.wrong("the record is too long")
 	}
 	r.next += int64(size)
 	if size <= binaryReaderBuffer {
@@ -130,13 +130,13 @@ func (r *binaryReader) read() error {
 }
 
 func (r *binaryReader) wrong(what string) error {
-	return input.Refuse("invalid-workbook", "the part %s of the workbook is wrong at byte %d, in the record %d: %s", r.name, r.at, r.id, what)
+	return input.Refuse("invalid-workbook", "the part %s of the workbook is not valid at byte %d, in record %d: %s", r.name, r.at, r.id, what)
 }
 
 // need refuses a record that has fewer bytes.
 func (r *binaryReader) need(n int) error {
 	if len(r.data) < n {
-		return r.wrong("it is too short")
+		return r.wrong("the record is too short")
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (r *binaryReader) text(to []byte, at int) ([]byte, int, error) {
 		return to, at, nil
 	}
 	if count > (len(r.data)-at)/2 {
-		return to, 0, r.wrong("a text is longer than it")
+		return to, 0, r.wrong("a text is longer than the record")
 	}
 	return appendCharacters(to, r.data[at:at+2*count], true), at + 2*count, nil
 }

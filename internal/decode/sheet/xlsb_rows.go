@@ -67,7 +67,7 @@ func (r *xlsbReader) begin(in *binaryReader) error {
 	}
 	row := in.uint32(0)
 	if row <= r.row || row > maxRow {
-		return in.wrong("the number of this row must be greater than that of the row before, and at most 1048575")
+		return in.wrong("the row number must be greater than that of the previous row; the maximum is 1048575")
 	}
 	r.row = row
 	r.hidden = len(in.data) > 11 && in.data[11]&0x10 != 0
@@ -100,7 +100,7 @@ func (r *xlsbReader) cell(in *binaryReader) error {
 	}
 	column := in.uint32(0)
 	if n := len(r.cells); r.row < 0 || column > maxColumn || n > 0 && column <= r.cells[n-1].column {
-		return in.wrong("this cell does not stand behind the one before it in its row")
+		return in.wrong("the cell is not after the previous cell of its row")
 	}
 	style := in.uint32(4) & 0xffffff
 	start := len(r.texts)
@@ -132,7 +132,7 @@ func (r *xlsbReader) cell(in *binaryReader) error {
 		return err
 	}
 	if len(r.texts) > input.MaxRecordBytes {
-		return in.wrong("the texts of its row are too long")
+		return in.wrong("the text in its row is too long")
 	}
 	if r.merged.covers(column) {
 		return nil

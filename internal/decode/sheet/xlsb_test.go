@@ -100,10 +100,10 @@ func TestXLSB(t *testing.T) {
 		want    string
 	}{
 		{Options{}, all},
-		{Options{Sheet: 2}, "! hidden-sheet 1: the sheet 2, Two, is hidden\n[\"x\"] 1\n  7\n"},
+		{Options{Sheet: 2}, "! hidden-sheet 1: Sheet 2 (Two) is hidden in the workbook and was imported. Set sheet to import another sheet.\n[\"x\"] 1\n  7\n"},
 		{Options{Path: "part"}, "[\"one\" \"two\"] 1\n  0.1 | 123.45\n"},
 		{Options{Path: "SALES"}, "[\"two\" \"three\"] 1\n  123.45 | 'café 中\n"},
-		{Options{Sheet: 3}, "these sheets: 1 One, 2 Two.}]"},
+		{Options{Sheet: 3}, "the sheets of the workbook: 1 One, 2 Two.}]"},
 	} {
 		if got := shownTable(t, "xlsb", data, test.options); !strings.HasSuffix(got, test.want) {
 			t.Errorf("%+v is\n%s\nwant\n%s", test.options, got, test.want)
@@ -132,18 +132,18 @@ func TestXLSBRefused(t *testing.T) {
 		"no sheets":            {part("xl/workbook.bin", brt(131)), "no worksheet"},
 		"a sheet too short":    {part("xl/workbook.bin", brt(brtSheet, uint32(0))), "too short"},
 		"a cut part":           {part("xl/workbook.bin", brt(131), []byte{0x9c, 1, 200, 1}), "damaged"},
-		"a length of 5 bytes":  {part("xl/workbook.bin", []byte{1, 0xff, 0xff, 0xff, 0xff, 1}), "its length is none"},
-		"a huge record":        {part("xl/workbook.bin", []byte{1, 0xff, 0xff, 0xff, 0x7f}), "it is too long"},
+		"a length of 5 bytes":  {part("xl/workbook.bin", []byte{1, 0xff, 0xff, 0xff, 0xff, 1}), "its length is not valid"},
+		"a huge record":        {part("xl/workbook.bin", []byte{1, 0xff, 0xff, 0xff, 0x7f}), "the record is too long"},
 		"a text too long":      {part("xl/sharedStrings.bin", brt(brtSharedText, byte(0), uint32(1<<30))), "a text is longer"},
 		"no sheet part":        {binaryWorkbook(t, nil, map[string]string{"xl/worksheets/sheet1.bin": ""}), ""},
-		"rows backwards":       {cells(binaryRow(5), binaryRow(5)), "greater than that of the row before"},
-		"too many rows":        {cells(binaryRow(1 << 20)), "greater than that of the row before"},
-		"columns backwards":    {cells(binaryRow(0), brt(brtCellRK, place(1, 0), uint32(2)), brt(brtCellRK, place(1, 0), uint32(2))), "does not stand behind"},
-		"too many columns":     {cells(binaryRow(0), brt(brtCellRK, place(1<<14, 0), uint32(2))), "does not stand behind"},
-		"a cell without a row": {cells(brt(brtCellRK, place(0, 0), uint32(2))), "does not stand behind"},
+		"rows backwards":       {cells(binaryRow(5), binaryRow(5)), "greater than that of the previous row"},
+		"too many rows":        {cells(binaryRow(1 << 20)), "greater than that of the previous row"},
+		"columns backwards":    {cells(binaryRow(0), brt(brtCellRK, place(1, 0), uint32(2)), brt(brtCellRK, place(1, 0), uint32(2))), "is not after the previous cell"},
+		"too many columns":     {cells(binaryRow(0), brt(brtCellRK, place(1<<14, 0), uint32(2))), "is not after the previous cell"},
+		"a cell without a row": {cells(brt(brtCellRK, place(0, 0), uint32(2))), "is not after the previous cell"},
 		"a cell too short":     {cells(binaryRow(0), brt(brtCellReal, place(0, 0))), "too short"},
 		"merged over merged": {part("xl/worksheets/sheet1.bin", brt(brtBeginSheetData), binaryRow(0), brt(brtCellRK, place(0, 0), uint32(2)), brt(brtEndSheetData),
-			bytes.Repeat(brt(brtMerged, uint32(0), uint32(9), uint32(0), uint32(maxColumn)), 2)), "lie over each other"},
+			bytes.Repeat(brt(brtMerged, uint32(0), uint32(9), uint32(0), uint32(maxColumn)), 2)), "merged cells overlap"},
 	} {
 		if got := shownTable(t, "xlsb", test.data, Options{}); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %s", name, got)

@@ -50,7 +50,7 @@ func openXLSX(ctx context.Context, data input.Source) (book, error) {
 		}
 	}
 	if !parts.has(workbook) {
-		return nil, input.Refuse("invalid-workbook", "the data is a zip file and no workbook: it lacks %s", workbook)
+		return nil, input.Refuse("invalid-workbook", "the data is a ZIP file but not a workbook; it has no %s", workbook)
 	}
 	others, err := b.relations(ctx, workbook)
 	if err != nil {

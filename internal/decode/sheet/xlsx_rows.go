@@ -46,7 +46,7 @@ func (r *xlsxReader) readRow() error {
 	if text := attribute(r.Reader, "r"); text != nil {
 		n, err := strconv.Atoi(string(text))
 		if err != nil || n <= r.row || n > maxRow+1 {
-			return r.Fault("the number of this row must be greater than that of the row before, and at most " + strconv.Itoa(maxRow+1))
+			return r.Fault("the row number must be greater than that of the previous row; the maximum is " + strconv.Itoa(maxRow+1))
 		}
 		number = n
 	}
@@ -90,7 +90,7 @@ func (r *xlsxReader) readCell(column int) (int, error) {
 		case "r":
 			row, at, ok := parseReference(a.Value)
 			if !ok || row+1 != r.row || at < column {
-				return 0, r.Fault("this cell does not stand behind the one before it in its row")
+				return 0, r.Fault("the cell is not after the previous cell of its row")
 			}
 			column = at
 		case "t":
@@ -135,7 +135,7 @@ func (r *xlsxReader) readCell(column int) (int, error) {
 // checkRow refuses a row whose texts are too long together.
 func checkRow(r *xml.Reader, texts []byte) error {
 	if len(texts) > input.MaxRecordBytes {
-		return r.Fault("a row has more than " + strconv.Itoa(input.MaxRecordBytes) + " bytes of text")
+		return r.Fault("a row has more than " + strconv.Itoa(input.MaxRecordBytes) + " bytes of text, the maximum")
 	}
 	return nil
 }

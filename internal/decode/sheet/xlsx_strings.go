@@ -35,7 +35,7 @@ func (t *stringTable) at(i int) ([]byte, bool) {
 // check refuses texts that take more memory than those of a workbook of some size can.
 func (t *stringTable) check(size int64) error {
 	if most := maxStrings(size); int64(len(t.texts)+16*len(t.ends)) > most {
-		return input.Refuse("invalid-workbook", "the texts that cells of the workbook share take more than %d bytes", most)
+		return input.Refuse("invalid-workbook", "the shared strings of the workbook require more than %d bytes, the maximum", most)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func appendText(to []byte, r *xml.Reader) ([]byte, error) {
 }
 
 func tooLong(r *xml.Reader) error {
-	return r.Fault("the text of a cell is longer than " + strconv.Itoa(input.MaxFieldBytes) + " bytes")
+	return r.Fault("the text of a cell is longer than " + strconv.Itoa(input.MaxFieldBytes) + " bytes, the maximum")
 }
 
 // noEnd is that a document ends where it must not.

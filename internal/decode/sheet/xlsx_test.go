@@ -163,20 +163,20 @@ func TestSheetsAndRanges(t *testing.T) {
 		{Options{Path: "orders"}, ab + "2\n  1 | 2\n  3 | 4\n"},
 		{Options{Path: "B4:C6"}, ab + "2\n  1 | 2\n  3 | 4\n"},
 		{Options{Path: "B5:C6", Header: -1}, "[\"\" \"\"] 2\n  1 | 2\n  3 | 4\n"},
-		{Options{Sheet: 2}, "! hidden-sheet 1: the sheet 2, It's two, is hidden\n[\"x\"] 1\n  7\n"},
-		{Options{Path: "Other"}, "! hidden-sheet 1: the sheet 2, It's two, is hidden\n[\"x\"] 1\n  7\n"},
+		{Options{Sheet: 2}, "! hidden-sheet 1: Sheet 2 (It's two) is hidden in the workbook and was imported. Set sheet to import another sheet.\n[\"x\"] 1\n  7\n"},
+		{Options{Path: "Other"}, "! hidden-sheet 1: Sheet 2 (It's two) is hidden in the workbook and was imported. Set sheet to import another sheet.\n[\"x\"] 1\n  7\n"},
 		{Options{Sheet: 3}, "1 One, 2 It's two"},
-		{Options{Sheet: 2, Path: "Part"}, "is in the sheet 1, One"},
-		{Options{Path: "Nothing"}, "and no table of this name; it has Escaped, Orders, Other, Part."},
-		{Options{Path: "Escaped"}, "! hidden-sheet 1: the sheet 2, It's two, is hidden\n[\"x\"] 1\n  7\n"},
-		{Options{Path: "'it''s two'!A1:A2"}, "! hidden-sheet 1: the sheet 2, It's two, is hidden\n[\"x\"] 1\n  7\n"},
+		{Options{Sheet: 2, Path: "Part"}, "is in sheet 1 (One)"},
+		{Options{Path: "Nothing"}, "nor the name of a range or table in the workbook. Its names are: Escaped, Orders, Other, Part."},
+		{Options{Path: "Escaped"}, "! hidden-sheet 1: Sheet 2 (It's two) is hidden in the workbook and was imported. Set sheet to import another sheet.\n[\"x\"] 1\n  7\n"},
+		{Options{Path: "'it''s two'!A1:A2"}, "! hidden-sheet 1: Sheet 2 (It's two) is hidden in the workbook and was imported. Set sheet to import another sheet.\n[\"x\"] 1\n  7\n"},
 		{Options{Path: "One!B4:C6"}, ab + "2\n  1 | 2\n  3 | 4\n"},
-		{Options{Path: "One!B4:C6", Sheet: 2}, "is in the sheet 1, One"},
-		{Options{Path: "Three!B4:C6"}, "no range of cells"},
+		{Options{Path: "One!B4:C6", Sheet: 2}, "is in sheet 1 (One)"},
+		{Options{Path: "Three!B4:C6"}, "is not a cell range"},
 		{Options{Path: "B:C"}, ab + "2\n  1 | 2\n  3 | 4"},
 		{Options{Path: "5:6", Header: -1}, "[\"\" \"\" \"\" \"\"] 2\n  1 | 2 |  | \n  3 | 4 |  | 9\n"},
-		{Options{Path: "C:B"}, "no range of cells"},
-		{Options{Path: "0:5"}, "no range of cells"},
+		{Options{Path: "C:B"}, "is not a cell range"},
+		{Options{Path: "0:5"}, "is not a cell range"},
 		{Options{}, whole},
 	} {
 		if got := shownTable(t, "xlsx", data, test.options); got != test.want && !(strings.Contains(got, test.want) && !strings.HasSuffix(test.want, "\n")) {
@@ -193,16 +193,16 @@ func TestRefusedWorkbooks(t *testing.T) {
 		want string
 	}{
 		"nothing":           {nil, "empty"},
-		"no zip":            {[]byte("a,b\n1,2\n"), "no zip file"},
-		"half":              {good[:len(good)/2], "no zip file"},
-		"another zip":       {zipped(t, map[string]string{"a.csv": "a,b"}), "lacks xl/workbook.xml"},
-		"no sheet part":     {workbook(t, "", map[string]string{"xl/worksheets/sheet1.xml": ""}), "lacks its part xl/worksheets/sheet1.xml"},
-		"broken XML":        {sheet(`<row r="1"><c r="A1"><v>1</c></row>`), "wrong at line 1"},
-		"rows backwards":    {sheet(`<row r="5"/><row r="4"/>`), "greater than that of the row before"},
-		"too many rows":     {sheet(`<row r="9999999"><c><v>1</v></c></row>`), "greater than that of the row before"},
-		"columns backwards": {sheet(`<row r="1"><c r="B1"><v>1</v></c><c r="A1"><v>1</v></c></row>`), "does not stand behind"},
+		"no zip":            {[]byte("a,b\n1,2\n"), "not a valid ZIP file"},
+		"half":              {good[:len(good)/2], "not a valid ZIP file"},
+		"another zip":       {zipped(t, map[string]string{"a.csv": "a,b"}), "has no xl/workbook.xml"},
+		"no sheet part":     {workbook(t, "", map[string]string{"xl/worksheets/sheet1.xml": ""}), "has no part xl/worksheets/sheet1.xml"},
+		"broken XML":        {sheet(`<row r="1"><c r="A1"><v>1</c></row>`), "not valid at line 1"},
+		"rows backwards":    {sheet(`<row r="5"/><row r="4"/>`), "greater than that of the previous row"},
+		"too many rows":     {sheet(`<row r="9999999"><c><v>1</v></c></row>`), "greater than that of the previous row"},
+		"columns backwards": {sheet(`<row r="1"><c r="B1"><v>1</v></c><c r="A1"><v>1</v></c></row>`), "is not after the previous cell"},
 		"no worksheet":      {workbook(t, "", map[string]string{"xl/workbook.xml": `<workbook ` + main + `><sheets/></workbook>`}), "no worksheet"},
-		"entities":          {sheet(`<!DOCTYPE a [<!ENTITY b "c">]>`), "wrong at"},
+		"entities":          {sheet(`<!DOCTYPE a [<!ENTITY b "c">]>`), "not valid at"},
 	} {
 		if got := shownTable(t, "xlsx", test.data, Options{}); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %s, want %q", name, got, test.want)
@@ -219,7 +219,7 @@ func TestRefusedWorkbooks(t *testing.T) {
 // TestBlowUps holds that workbooks which are far larger than they look are refused.
 func TestBlowUps(t *testing.T) {
 	far := workbook(t, `<row r="1"><c r="A1" t="str"><v>a</v></c><c r="XFD1" t="str"><v>b</v></c></row><row r="2"><c r="A2"><v>1</v></c></row><row r="1048576"><c r="A1048576"><v>1</v></c><c><v>1</v></c></row>`, nil)
-	if got := shownTable(t, "xlsx", far, Options{}); !strings.Contains(got, "cells that data of this size can have") {
+	if got := shownTable(t, "xlsx", far, Options{}); !strings.Contains(got, "the maximum for data of this size") {
 		t.Errorf("a cell far away: %.200s", got)
 	}
 	wide := `<row r="1">`
@@ -227,7 +227,7 @@ func TestBlowUps(t *testing.T) {
 		wide += fmt.Sprintf(`<c t="str"><v>c%d</v></c>`, i)
 	}
 	tall := workbook(t, wide+`</row><row r="2"><c><v>1</v></c></row><row r="1048576"><c><v>1</v></c><c><v>1</v></c></row>`, nil)
-	if got := shownTable(t, "xlsx", tall, Options{}); !strings.Contains(got, "cells that data of this size can have") {
+	if got := shownTable(t, "xlsx", tall, Options{}); !strings.Contains(got, "the maximum for data of this size") {
 		t.Errorf("a million rows of nothing: %.200s", got)
 	}
 }
@@ -293,7 +293,7 @@ func TestSharedBlowUps(t *testing.T) {
 		t.Errorf("rows: %.200s", got)
 	}
 	many := map[string]string{"xl/sharedStrings.xml": `<sst ` + main + `>` + strings.Repeat(`<si/>`, 3_000_000) + `</sst>`}
-	if got := shownTable(t, "xlsx", workbook(t, `<row/>`, many), Options{}); !strings.Contains(got, "share take more than") {
+	if got := shownTable(t, "xlsx", workbook(t, `<row/>`, many), Options{}); !strings.Contains(got, "shared strings of the workbook require more than") {
 		t.Errorf("texts of nothing: %.200s", got)
 	}
 	var sheets strings.Builder

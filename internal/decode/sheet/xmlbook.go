@@ -61,7 +61,7 @@ func (b *xmlBook) survey(ctx context.Context) error {
 			names = append(names, [2]string{string(attribute(r, "Name")), string(attribute(r, "RefersTo"))})
 		}
 		if len(parents) > maxStyles || len(names) > maxStyles {
-			return r.Fault("the workbook has more than " + strconv.Itoa(maxStyles) + " styles or names")
+			return r.Fault("the workbook has more than " + strconv.Itoa(maxStyles) + " styles or names, the maximum")
 		}
 		return nil
 	})

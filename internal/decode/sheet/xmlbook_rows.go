@@ -112,7 +112,7 @@ func (r *xmlBookReader) readRow() error {
 	}
 	hidden, style := isTrue(attribute(r.Reader, "Hidden")), string(attribute(r.Reader, "StyleID"))
 	if number > maxRow+1 {
-		return r.Fault("the sheet has more than " + strconv.Itoa(maxRow+1) + " rows")
+		return r.Fault("the sheet has more than " + strconv.Itoa(maxRow+1) + " rows, the maximum")
 	}
 	r.cells, r.texts = r.cells[:0], r.texts[:0]
 	column := 0

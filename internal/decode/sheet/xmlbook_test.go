@@ -82,7 +82,7 @@ func TestXMLBookSheets(t *testing.T) {
 		`<Row ss:Span="2"/><Row ss:Hidden="1" ss:StyleID="d"><Cell ss:MergeAcross="1"><Data ss:Type="String">merged</Data></Cell><Cell ss:StyleID="Default"><Data ss:Type="Number">7</Data></Cell><Cell><Data ss:Type="Number">46341</Data></Cell></Row></Table>` +
 		`<x:WorksheetOptions><x:PageSetup/><x:Print><x:Row>9</x:Row></x:Print></x:WorksheetOptions><x:PageBreaks><x:RowBreaks><x:RowBreak><x:Row>5</x:Row></x:RowBreak></x:RowBreaks></x:PageBreaks></Worksheet>` +
 		`<Worksheet ss:Name="It's two"><Table>` + xmlRows("z|y", `<Cell><Data ss:Type="Number">7</Data></Cell>|<Cell><Data ss:Type="Number">8</Data></Cell>`) + `</Table><x:WorksheetOptions><x:Visible>SheetHidden</x:Visible></x:WorksheetOptions></Worksheet>`)
-	const two = "! hidden-sheet 1: the sheet 2, It's two, is hidden\n"
+	const two = "! hidden-sheet 1: Sheet 2 (It's two) is hidden in the workbook and was imported. Set sheet to import another sheet.\n"
 	for _, test := range []struct {
 		options Options
 		want    string
@@ -101,7 +101,7 @@ func TestXMLBookSheets(t *testing.T) {
 	if got := shownTable(t, "xml", data, Options{}); !strings.Contains(got, "hidden-rows") || !strings.Contains(got, "skipped-preamble") {
 		t.Errorf("the warnings miss the hidden row or the title: %q", got)
 	}
-	for want, o := range map[string]Options{"The workbook has these sheets: 1 One, 2 It's two.": {Sheet: 3}, "it has Cols, Part.": {Path: "Hid"}} {
+	for want, o := range map[string]Options{"the sheets of the workbook: 1 One, 2 It's two.": {Sheet: 3}, "Its names are: Cols, Part.": {Path: "Hid"}} {
 		if got := shownTable(t, "xml", data, o); !strings.Contains(got, want) {
 			t.Errorf("%+v is %q, want %q", o, got, want)
 		}

@@ -92,7 +92,7 @@ func TestAmplifiedArrow(t *testing.T) {
 	}{
 		"views of more buffers than there are": {patched(t, writeStream(t, record(views.NewArray())), 3, func(text []byte, message flatTable) {
 			binary.LittleEndian.PutUint64(text[message.table(2).vector(4, 8).at:], 1<<33)
-		}), "outside of it"},
+		}), "out of range"},
 		"one name of many fields": {patched(t, writeStream(t, named), 1, func(text []byte, message flatTable) {
 			children := message.table(2).vector(1, 4)
 			first := children.table(0).field(0)
@@ -101,12 +101,12 @@ func TestAmplifiedArrow(t *testing.T) {
 				at := children.table(i).field(0)
 				binary.LittleEndian.PutUint32(text[at:], uint32(name-at))
 			}
-		}), "named too often"},
+		}), "referenced too often"},
 		"a list of nothing":         {writeStream(t, record(nulls)), "as JSON"},
 		"lists that share lists":    {writeStream(t, record(shared(20, 100))), "as JSON"},
 		"a word in too many rows":   {writeStream(t, record(words(strings.Repeat("w", 1<<12), 1<<13))), "too many rows"},
-		"a buffer of many bytes":    {patched(t, zstd(), 3, declare(1<<40)), "write smaller batches"},
-		"a buffer of too few bytes": {patched(t, zstd(), 3, declare(1<<27)), "at the same time"},
+		"a buffer of many bytes":    {patched(t, zstd(), 3, declare(1<<40)), "Write smaller batches"},
+		"a buffer of too few bytes": {patched(t, zstd(), 3, declare(1<<27)), "bytes of memory, the maximum"},
 		"a window of 512 MB":        {bytes.Replace(zstd(), []byte("\x28\xb5\x2f\xfd"), []byte("\x28\xb5\x2f\xfd\x00\x98"), 1), "lower level"},
 	}
 	runtime.GC()
@@ -147,7 +147,7 @@ func TestBlockTwice(t *testing.T) {
 	text := data[len(data)-10-size : len(data)-10]
 	blocks := flat(text).root().vector(3, 24)
 	copy(text[blocks.at+24:], text[blocks.at:blocks.at+24])
-	if _, err := readAll(t, data, OpenArrowBytes); err == nil || !strings.Contains(err.Error(), "share the bytes") {
+	if _, err := readAll(t, data, OpenArrowBytes); err == nil || !strings.Contains(err.Error(), "two blocks overlap") {
 		t.Errorf("failed with %v", err)
 	}
 }
@@ -187,7 +187,7 @@ func TestBuffersOfOneReading(t *testing.T) {
 		}
 		return true, nil
 	})
-	if err == nil || !strings.Contains(err.Error(), "bytes together") || made != leastBuffers/(32<<20) {
+	if err == nil || !strings.Contains(err.Error(), "bytes in total") || made != leastBuffers/(32<<20) {
 		t.Errorf("%d buffers were made: %v", made, err)
 	}
 }

@@ -47,7 +47,7 @@ func OpenArrow(_ context.Context, data input.Source) (*Table, error) {
 		return guard("arrow", func() (*Table, error) { return openArrowFile(data) })
 	}
 	if !bytes.HasPrefix(head, []byte(continuation)) {
-		return nil, input.Refuse("invalid-arrow", "the data is no Arrow: it begins with %q", head)
+		return nil, input.Refuse("invalid-arrow", "the data is not an Arrow file or stream; it starts with %q", head)
 	}
 	if err := checkMessages(data, 0, data.Size()); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func openArrowStream(data input.Source) (*Table, error) {
 	end := make([]byte, 8)
 	if data.Size() < 8 || input.ReadFull(data, end, data.Size()-8) != nil || string(end) != continuation+"\x00\x00\x00\x00" {
 		t.noted = append(t.noted, feedmill.Warning{
-			Code: feedmill.WarnNoEnd, Count: 1, Detail: "the Arrow stream has no mark at its end: if its writer was cut off, rows are missing",
+			Code: feedmill.WarnNoEnd, Count: 1, Detail: "The Arrow stream has no end marker. Rows are missing if its writer was interrupted. Close the writer at the source to write the marker.",
 		})
 	}
 	return t, nil

@@ -12,7 +12,7 @@ import (
 // maxWindow is how much memory undoing zstd may take. It is what the format asks every decoder to have.
 const maxWindow = 8 << 20
 
-var errUndone = errors.New("a page is longer than it says")
+var errUndone = errors.New("a page is longer than its declared size")
 
 // What arrow-go undoes pages with makes as much room as the compressed bytes ask for. These make none: a
 // page is undone into the buffer that it has, of the length that the file says.

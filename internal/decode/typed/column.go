@@ -93,7 +93,7 @@ func newColumn(f field) (*column, error) {
 	c := &column{Column: feedmill.Column{SourceName: f.Name, Nullable: f.Nullable}}
 	write, err := newWriter(f, 0)
 	if err != nil {
-		return nil, input.Refuse("unsupported-type", "the column %q has the type %s, which is not read here: leave it out, or write it as text", f.Name, err)
+		return nil, input.Refuse("unsupported-type", "column %q has the type %s, which is not supported; leave it out, or write it as text", f.Name, err)
 	}
 	c.Type, c.write, c.fill = columnar.TypeText, write, fillWritten
 	switch t := plainType(f.Type).(type) {

@@ -37,7 +37,7 @@ func (c *compressedBuffers) checkBuffer(from, length int64) error {
 		return nil
 	}
 	if from < 0 || length < 8 || length > c.size || from > c.size-length {
-		return c.damaged("it is outside of its batch")
+		return c.damaged("it is outside its batch")
 	}
 	head := make([]byte, min(length, 8+zstd.HeaderMaxSize))
 	if err := input.ReadFull(c.data, head, c.at+from); err != nil {
@@ -48,7 +48,7 @@ func (c *compressedBuffers) checkBuffer(from, length int64) error {
 		return nil
 	}
 	if long < 0 || long > maxBody {
-		return c.damaged(fmt.Sprintf("it has %d bytes, and at most %d are read: write smaller batches", long, maxBody))
+		return c.damaged(fmt.Sprintf("it has %d bytes; the maximum is %d. Write smaller batches", long, maxBody))
 	}
 	c.longest = max(c.longest, long)
 	if !c.zstd {
@@ -61,20 +61,20 @@ func (c *compressedBuffers) checkBuffer(from, length int64) error {
 func (c *compressedBuffers) checkFrame(head []byte, at, end int64) error {
 	var frame zstd.Header
 	if err := frame.Decode(head); err != nil || frame.Skippable {
-		return c.damaged("it is no zstd")
+		return c.damaged("it is not zstd data")
 	}
 	needed := frame.WindowSize
 	if frame.SingleSegment {
 		needed = frame.FrameContentSize
 	}
 	if needed > maxWindow {
-		return c.damaged(fmt.Sprintf("undoing zstd takes %d bytes, and at most %d are given: compress it with a lower level", needed, maxWindow))
+		return c.damaged(fmt.Sprintf("decompressing it requires %d bytes; the maximum is %d. Compress it with a lower level", needed, maxWindow))
 	}
 	c.window = max(c.window, int64(needed))
 	at += int64(frame.HeaderSize)
 	for block := make([]byte, 3); ; {
 		if at > end-3 {
-			return c.damaged("its zstd ends too early")
+			return c.damaged("its zstd data is truncated")
 		}
 		if err := input.ReadFull(c.data, block, at); err != nil {
 			return err
@@ -91,7 +91,7 @@ func (c *compressedBuffers) checkFrame(head []byte, at, end int64) error {
 		at += 4
 	}
 	if at != end {
-		return c.damaged("its zstd ends too early, or goes on behind its end")
+		return c.damaged("its zstd data is truncated or continues after its end")
 	}
 	return nil
 }

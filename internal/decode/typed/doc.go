@@ -46,7 +46,7 @@ type batchReader interface {
 // newTable makes columns of fields.
 func newTable(format string, size int64, fields []field) (*Table, error) {
 	if n := len(fields); n > input.MaxColumns {
-		return nil, input.Refuse("too-many-columns", "the %s data has %d columns, and at most %d are read", format, n, input.MaxColumns)
+		return nil, input.Refuse("too-many-columns", "the %s data has %d columns; the maximum is %d", format, n, input.MaxColumns)
 	}
 	t := &Table{format: format, size: size, close: func() error { return nil }}
 	for _, f := range fields {
@@ -110,10 +110,10 @@ func (t *Table) Runs(ctx context.Context) iter.Seq2[[]columnar.Vector, error] {
 // checkBatch refuses a batch with which there are more rows than data of this size can have.
 func (t *Table) checkBatch(batch arrow.RecordBatch, rows int64) error {
 	if int(batch.NumCols()) != len(t.columns) || batch.NumRows() < 0 {
-		return damaged(t.format, "a batch has other columns than the data")
+		return damaged(t.format, "the columns of a batch differ from those of the data")
 	}
 	if rows < 0 || rows > (input.MaxEmptyCells+32*t.size)/int64(max(len(t.columns), 1)) {
-		return input.Refuse("too-many-cells", "the first %d rows and their %d columns are too many for data of %d bytes", rows, len(t.columns), t.size)
+		return input.Refuse("too-many-cells", "the first %d rows with %d columns exceed the maximum for data of %d bytes", rows, len(t.columns), t.size)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func guard[T any](format string, read func() (T, error)) (value T, err error) {
 }
 
 func damaged(format, detail string) error {
-	return input.Refuse("invalid-"+format, "the %s data is damaged, or written in a way that is not read here: %s", format, detail)
+	return input.Refuse("invalid-"+format, "the %s data is damaged or uses an unsupported feature: %s", format, detail)
 }
 
 // readFault is a failure to read the file, which the data is not at fault for.

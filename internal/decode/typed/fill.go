@@ -127,7 +127,7 @@ func (c *column) checkDigits(values []columnar.Int128) {
 	below := above.Neg()
 	for i, n := range values {
 		if n.Compare(above) >= 0 || n.Compare(below) <= 0 {
-			c.fault = input.Refuse("wide-decimal", "row %d: a value of the column %q has more than the %d digits that its type decimal(%d, %d) declares: write the file again with a wider type",
+			c.fault = input.Refuse("wide-decimal", "row %d: a value of column %q has more than %d digits, the maximum of its type decimal(%d, %d); use a wider type in the file",
 				c.rows+int64(i)+1, c.SourceName, c.Precision, c.Precision, c.Scale)
 			return
 		}

@@ -14,8 +14,8 @@ type flatText struct {
 func flat(text []byte) *flatText { return &flatText{text: text, room: 1<<20 + 16*len(text)} }
 
 var (
-	errFlat  = errors.New("a place or a count is outside of it")
-	errSpent = errors.New("its parts are named too often")
+	errFlat  = errors.New("an offset or a count is out of range")
+	errSpent = errors.New("its parts are referenced too often")
 )
 
 func (f *flatText) spend(bytes int) {

@@ -56,11 +56,11 @@ type thriftWalk struct {
 }
 
 var (
-	errShort  = errors.New("it ends too early")
-	errDeep   = errors.New("its structures are too deep")
-	errLong   = errors.New("a list claims more than there is")
-	errSchema = errors.New("its schema is deeper than 64 levels, or is no tree")
-	errType   = errors.New("a type is not known")
+	errShort  = errors.New("it is truncated")
+	errDeep   = errors.New("its structures are nested too deeply")
+	errLong   = errors.New("a list declares more elements than there are")
+	errSchema = errors.New("its schema is nested more than 64 levels deep or is not a tree")
+	errType   = errors.New("a type is unknown")
 )
 
 func (w *thriftWalk) fail(err error) {

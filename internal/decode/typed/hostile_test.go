@@ -144,7 +144,7 @@ func TestColumnsOfLongPages(t *testing.T) {
 		"parquet": second(readAll(t, writeParquet(t, record, parquet.WithCompression(compress.Codecs.Zstd)), OpenParquetBytes)),
 		"arrow":   second(readAll(t, writeStream(t, record, ipc.WithZstd()), OpenArrowBytes)),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "bytes of memory at the same time") {
+		if err == nil || !strings.Contains(err.Error(), "bytes of memory, the maximum") {
 			t.Errorf("%s failed with %v", name, err)
 		}
 	}
@@ -167,12 +167,12 @@ func TestHostileFooters(t *testing.T) {
 		footer []byte
 		want   string
 	}{
-		"deep schema": {deep, "deeper than 64 levels"},
-		"huge list":   {append([]byte{0x15, 0x02, 0x19, 0xfc}, 0xff, 0xff, 0xff, 0xff, 0x07), "claims more than there is"},
-		"huge map":    {append([]byte{0x1b}, 0xff, 0xff, 0xff, 0xff, 0x07), "claims more than there is"},
+		"deep schema": {deep, "more than 64 levels deep"},
+		"huge list":   {append([]byte{0x15, 0x02, 0x19, 0xfc}, 0xff, 0xff, 0xff, 0xff, 0x07), "declares more elements"},
+		"huge map":    {append([]byte{0x1b}, 0xff, 0xff, 0xff, 0xff, 0x07), "declares more elements"},
 		"deep struct": {bytes.Repeat([]byte{0x1c}, 1<<20), "too deep"},
-		"nothing":     {nil, "ends too early"},
-		"odd type":    {[]byte{0x1f, 0x00}, "type is not known"},
+		"nothing":     {nil, "truncated"},
+		"odd type":    {[]byte{0x1f, 0x00}, "type is unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readAll(t, footerOf(test.footer), OpenParquetBytes)
@@ -186,16 +186,16 @@ func TestHostileFooters(t *testing.T) {
 func TestWhatIsNoTable(t *testing.T) {
 	for data, want := range map[string]string{
 		"PAR1":                         "only 4 bytes",
-		"PAR1 and no more of it":       "ends too early",
-		"a,b\n1,2\n3,4\n5,6\n":         "it begins with",
+		"PAR1 and no more of it":       "truncated",
+		"a,b\n1,2\n3,4\n5,6\n":         "it starts with",
 		"PARExxxxxxxxPARE":             "encrypted",
-		"PAR1xxxx\xff\xff\xff\x7fPAR1": "claims 2147483647 bytes",
+		"PAR1xxxx\xff\xff\xff\x7fPAR1": "declares 2147483647 bytes",
 	} {
 		if _, err := readAll(t, []byte(data), OpenParquetBytes); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q failed with %v, want %q", data, err, want)
 		}
 	}
-	if _, err := readAll(t, []byte("a,b\n"), OpenArrowBytes); err == nil || !strings.Contains(err.Error(), "no Arrow") {
+	if _, err := readAll(t, []byte("a,b\n"), OpenArrowBytes); err == nil || !strings.Contains(err.Error(), "not an Arrow file") {
 		t.Errorf("failed with %v", err)
 	}
 	if _, err := readAll(t, nil, OpenArrowBytes); !errors.Is(err, feedmill.ErrInvalid) {

@@ -62,9 +62,9 @@ func (m *boundedMemory) Free(b []byte) {
 // reserve counts a buffer of a size that takes the place of another.
 func (m *boundedMemory) reserve(size, before int) {
 	if size < 0 || m.held.Add(int64(size-before)) > m.most {
-		panic(fmt.Sprintf("its parts take more than %d bytes of memory at the same time; write smaller batches or pages", m.most))
+		panic(fmt.Sprintf("its parts require more than %d bytes of memory, the maximum; write smaller batches or pages", m.most))
 	}
 	if m.made.Add(int64(max(size-before, 0))) > m.mostMade {
-		panic(fmt.Sprintf("its parts have more than %d bytes together, which is too much for data of its size", m.mostMade))
+		panic(fmt.Sprintf("its parts have more than %d bytes in total, the maximum for data of its size", m.mostMade))
 	}
 }

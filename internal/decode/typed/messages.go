@@ -24,7 +24,7 @@ func checkMessages(data input.Source, from, to int64) error {
 		}
 		size := int64(binary.LittleEndian.Uint32(head[4:]))
 		if string(head[:4]) != continuation {
-			return damaged("arrow", fmt.Sprintf("no message begins at byte %d", from))
+			return damaged("arrow", fmt.Sprintf("no message starts at byte %d", from))
 		}
 		if size == 0 {
 			return nil
@@ -67,7 +67,7 @@ func (c *messageCheck) check(at, size int64) (body int64, err error) {
 	case 3:
 		batch = header
 	default:
-		return 0, damaged("arrow", fmt.Sprintf("the message at byte %d is of the kind %d", at, kind))
+		return 0, damaged("arrow", fmt.Sprintf("the message at byte %d has the unsupported kind %d", at, kind))
 	}
 	checkBatch(batch)
 	body = message.long(3)
@@ -75,7 +75,7 @@ func (c *messageCheck) check(at, size int64) (body int64, err error) {
 		return 0, damaged("arrow", fmt.Sprintf("the message at byte %d: %v", at, message.of.fault))
 	}
 	if body < 0 || body > data.Size()-at-size {
-		return 0, input.Refuse("truncated-data", "the Arrow data ends too early: the message at byte %d has a body of %d bytes", at, body)
+		return 0, input.Refuse("truncated-data", "the Arrow data is truncated; the message at byte %d has a body of %d bytes", at, body)
 	}
 	if how := batch.table(3); how.at != 0 {
 		excess, err := (&compressedBuffers{data: data, at: at + size, size: body, zstd: how.byte(0) == codecZstd}).check(batch.vector(2, 16))
@@ -83,7 +83,7 @@ func (c *messageCheck) check(at, size int64) (body int64, err error) {
 			return 0, err
 		}
 		if c.room -= excess / 4; c.room < 0 {
-			return 0, damaged("arrow", "undoing its many small batches takes too much memory: compress them with a lower level, or write larger ones")
+			return 0, damaged("arrow", "decompressing its many small batches requires too much memory; compress them with a lower level, or write larger batches")
 		}
 	}
 	return body, nil
@@ -94,13 +94,13 @@ func checkArrowFooter(data input.Source) error {
 	const ending = 4 + 6 // the length of the footer, and the mark again
 	tail := make([]byte, ending)
 	if data.Size() < int64(len(arrowMark))+ending {
-		return input.Refuse("truncated-data", "the Arrow file ends too early, after %d bytes", data.Size())
+		return input.Refuse("truncated-data", "the Arrow file is truncated after %d bytes", data.Size())
 	}
 	if err := input.ReadFull(data, tail, data.Size()-ending); err != nil {
 		return err
 	}
 	if string(tail[4:]) != arrowMark[:6] {
-		return input.Refuse("truncated-data", "the Arrow file has no footer: it ends too early, after %d bytes", data.Size())
+		return input.Refuse("truncated-data", "the Arrow file has no footer; it is truncated after %d bytes", data.Size())
 	}
 	size := int64(binary.LittleEndian.Uint32(tail))
 	text, err := readMetadata(data, data.Size()-ending-size, size)
@@ -117,7 +117,7 @@ func checkArrowFooter(data input.Source) error {
 		for i := range blocks.n {
 			at, size := blocks.word(i, 24, 0), int64(uint32(blocks.word(i, 24, 8)))
 			if at < 0 || at > data.Size()-8 || size < 8 {
-				return damaged("arrow", fmt.Sprintf("a block begins at byte %d", at))
+				return damaged("arrow", fmt.Sprintf("the block offset %d is out of range", at))
 			}
 			body, err := messages.check(at+8, size-8)
 			if err != nil {
@@ -140,7 +140,7 @@ func checkApart(spans []span) error {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	for i := range spans[:max(len(spans)-1, 0)] {
 		if spans[i].to > spans[i+1].from {
-			return damaged("arrow", fmt.Sprintf("two blocks share the bytes from %d on", spans[i+1].from))
+			return damaged("arrow", fmt.Sprintf("two blocks overlap from byte %d", spans[i+1].from))
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func checkApart(spans []span) error {
 
 func readMetadata(data input.Source, at, size int64) ([]byte, error) {
 	if at < 0 || size > maxMetadata || size > data.Size()-at {
-		return nil, input.Refuse("invalid-arrow", "what the Arrow data says of itself at byte %d has %d bytes, which is more than there is, or than is read (%d)", at, size, maxMetadata)
+		return nil, input.Refuse("invalid-arrow", "the Arrow metadata at byte %d has %d bytes, which is longer than the data or than the maximum of %d", at, size, maxMetadata)
 	}
 	text := make([]byte, size)
 	return text, input.ReadFull(data, text, at)

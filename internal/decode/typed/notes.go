@@ -16,11 +16,11 @@ const (
 
 // noteTexts are the code of each kind, and what to say of it.
 var noteTexts = [noteKinds]struct{ code, detail string }{
-	noteDigits: {feedmill.WarnTimeDigits, "times that are finer than microseconds were cut to those"},
-	noteRange:  {feedmill.WarnOutOfRange, "days and times outside the years 1 to 9999 are null"},
-	noteNumber: {feedmill.WarnNotFinite, "numbers that are infinite or none at all (NaN) are kept, and are null where they are read as JSON"},
-	noteText:   {feedmill.WarnBadText, "texts are not UTF-8; bytes that are no text became U+FFFD"},
-	noteJSON:   {feedmill.WarnBadJSON, "values of a column that says it is JSON are none, and became JSON strings"},
+	noteDigits: {feedmill.WarnTimeDigits, "Times were truncated to microseconds. Write them as text at the source to keep all digits."},
+	noteRange:  {feedmill.WarnOutOfRange, "Dates outside the years 1 to 9999 were imported as null. Fix them at the source, or write them as text."},
+	noteNumber: {feedmill.WarnNotFinite, "Infinity and NaN were kept. They are null in JSON. Fix them at the source if they are errors."},
+	noteText:   {feedmill.WarnBadText, "Some texts are not UTF-8. Their invalid bytes were replaced with U+FFFD. Write UTF-8 at the source."},
+	noteJSON:   {feedmill.WarnBadJSON, "Some values of this JSON column are not valid JSON and were imported as JSON strings. Fix them at the source."},
 }
 
 // note is how often something was seen, and in which row first, from 1.

@@ -146,7 +146,7 @@ func (b *parquetBatches) next() (arrow.RecordBatch, error) {
 	batch := b.records.RecordBatch()
 	narrow(batch, b.widened)
 	if b.left -= batch.NumRows(); b.left < 0 || batch.NumRows() == 0 {
-		return nil, fmt.Errorf("there are other rows than the file says that it has")
+		return nil, fmt.Errorf("the number of rows differs from the number in the footer")
 	}
 	return batch, nil
 }
@@ -161,7 +161,7 @@ func checkParquet(data input.Source) ([]byte, error) {
 		return nil, input.ErrNoData
 	}
 	if data.Size() < frame {
-		return nil, input.Refuse("invalid-parquet", "the data is no Parquet: it has only %d bytes", data.Size())
+		return nil, input.Refuse("invalid-parquet", "the data is not a Parquet file; it has only %d bytes", data.Size())
 	}
 	if err := input.ReadFull(data, head, 0); err != nil {
 		return nil, err
@@ -171,18 +171,18 @@ func checkParquet(data input.Source) ([]byte, error) {
 	}
 	switch mark := string(tail[4:]); {
 	case string(head) == "PARE" || mark == "PARE":
-		return nil, input.Refuse("encrypted-parquet", "the Parquet file is encrypted: send it without")
+		return nil, input.Refuse("encrypted-parquet", "the Parquet file is encrypted; write it without encryption")
 	case string(head) != parquetMark:
-		return nil, input.Refuse("invalid-parquet", "the data is no Parquet: it begins with %q and not with %s", head, parquetMark)
+		return nil, input.Refuse("invalid-parquet", "the data is not a Parquet file; it starts with %q instead of %s", head, parquetMark)
 	case mark != parquetMark:
-		return nil, input.Refuse("truncated-data", "the Parquet file has no footer: it ends too early, after %d bytes", data.Size())
+		return nil, input.Refuse("truncated-data", "the Parquet file has no footer; it is truncated after %d bytes", data.Size())
 	}
 	size := int64(binary.LittleEndian.Uint32(tail))
 	if size > data.Size()-frame {
-		return nil, input.Refuse("invalid-parquet", "the footer of the Parquet file claims %d bytes, and the file has only %d", size, data.Size())
+		return nil, input.Refuse("invalid-parquet", "the footer of the Parquet file declares %d bytes, but the file has only %d", size, data.Size())
 	}
 	if size > maxFooter {
-		return nil, input.Refuse("invalid-parquet", "the footer of the Parquet file has %d bytes, and at most %d are read: write it with fewer row groups or columns", size, maxFooter)
+		return nil, input.Refuse("invalid-parquet", "the footer of the Parquet file has %d bytes; the maximum is %d. Write fewer row groups or columns", size, maxFooter)
 	}
 	footer := make([]byte, size)
 	if err := input.ReadFull(data, footer, data.Size()-8-size); err != nil {

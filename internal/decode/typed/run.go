@@ -43,7 +43,7 @@ func (m *runMaker) next(ctx context.Context, batch arrow.RecordBatch) ([]columna
 		run, text, err := m.newRun(batch, m.at, to)
 		if errors.Is(err, errLongRun) {
 			if to-m.at == 1 {
-				return nil, input.Refuse("too-long", "a row has more than %d bytes", runText)
+				return nil, input.Refuse("too-long", "a row has more than %d bytes, the maximum", runText)
 			}
 			m.rows = (to - m.at) / 2
 			continue
@@ -52,7 +52,7 @@ func (m *runMaker) next(ctx context.Context, batch arrow.RecordBatch) ([]columna
 			return nil, err
 		}
 		if m.text += int64(text); m.text > leastText+textOfByte*m.size {
-			return nil, input.Refuse("too-long", "the values have more than %d bytes as text, which is too much for data of %d bytes: the same values stand in too many rows", m.text, m.size)
+			return nil, input.Refuse("too-long", "the values have more than %d bytes as text, the maximum for data of %d bytes; the same values are repeated in too many rows", m.text, m.size)
 		}
 		if text < runText/4 {
 			m.rows = min(2*m.rows, runRows)

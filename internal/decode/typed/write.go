@@ -28,7 +28,7 @@ const maxDepth = 64
 // written.
 func newWriter(f field, depth int) (writer, error) {
 	if depth > maxDepth {
-		return nil, errors.New("of more than 64 levels")
+		return nil, errors.New("with more than 64 nested levels")
 	}
 	var children []writer
 	for _, child := range f.children {
@@ -79,7 +79,7 @@ func plainValues(values arrow.Array) arrow.Array {
 func orNull(write writer) writer {
 	return func(to []byte, values arrow.Array, at int, json bool) []byte {
 		if len(to) > maxNested {
-			panic(input.Refuse("too-long", "a list, a struct or a map has more than %d bytes as JSON", maxNested))
+			panic(input.Refuse("too-long", "a list, struct or map has more than %d bytes as JSON, the maximum", maxNested))
 		}
 		if values.IsNull(at) {
 			return append(to, "null"...)

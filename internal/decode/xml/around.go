@@ -30,7 +30,7 @@ func (t *Table) lookAround(ctx context.Context, o input.Context) error {
 	t.around = s.ContextValues
 	t.warnings = append(t.warnings, o.Warnings(t.around)...)
 	if len(t.shape.names)+len(t.around.Values) > input.MaxColumns {
-		return input.Refuse("too-many-columns", "the records have more than %d columns", input.MaxColumns)
+		return input.Refuse("too-many-columns", "the records have more than %d columns, the maximum", input.MaxColumns)
 	}
 	for _, v := range t.around.Values {
 		t.shape.names = append(t.shape.names, input.ContextPrefix+v.Name)

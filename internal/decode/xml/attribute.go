@@ -26,13 +26,13 @@ func (r *Reader) scanAttributes(s *symbol, i int) int {
 			return i
 		case c == '/':
 			if buf[i+1] != '>' {
-				return r.unexpected(i+1, "a / in a tag has to be followed by >; write /> to end it, or put the / into quotes")
+				return r.unexpected(i+1, "a / in a tag must be followed by >; write /> to end the tag, or put the / in quotes")
 			}
 			return i
 		case i == spaced:
 			return r.failInTag(i, n)
 		case n == MaxAttributes:
-			return r.unexpected(i, "the element has more than %d attributes", MaxAttributes)
+			return r.unexpected(i, "the element has more than %d attributes, the maximum", MaxAttributes)
 		}
 		at := i
 		var a *symbol
@@ -48,7 +48,7 @@ func (r *Reader) scanAttributes(s *symbol, i int) int {
 			s.expect(n, a)
 		}
 		if a.seen == r.tag {
-			return r.fail(at, "the attribute %s stands in the tag twice; take one of them out", excerpt(a.text))
+			return r.fail(at, "the attribute %s is repeated in the tag; remove one of them", excerpt(a.text))
 		}
 		a.seen = r.tag
 		start := i
@@ -59,7 +59,7 @@ func (r *Reader) scanAttributes(s *symbol, i int) int {
 			return stopped
 		}
 		if i-start > maxValueBytes {
-			return r.fail(start, "the value of the attribute %s is longer than %d bytes; put long text between tags", excerpt(a.text), maxValueBytes)
+			return r.fail(start, "the value of the attribute %s is longer than %d bytes, the maximum; put long text between tags", excerpt(a.text), maxValueBytes)
 		}
 		i++
 		if a.declares != nil {
@@ -80,11 +80,11 @@ func (r *Reader) failInTag(i, n int) int {
 	}
 	switch {
 	case r.buf[i] == '<':
-		return r.fail(i, "the tag is not closed before this <; write > at its end")
+		return r.fail(i, "the tag is not closed before this <; end it with >")
 	case n > 0 && classOf[r.buf[i]]&nameStartByte != 0:
-		return r.fail(i, "there has to be a space between two attributes")
+		return r.fail(i, "two attributes must be separated by a space")
 	}
-	return r.fail(i, "%s may not stand here in a tag; attributes are written name=\"value\"", r.charAt(i))
+	return r.fail(i, "unexpected %s in a tag; write attributes as name=\"value\"", r.charAt(i))
 }
 
 // expect remembers that the attribute of the number is this one.
@@ -158,7 +158,7 @@ func (r *Reader) unescapeValue(start, i int, quote byte) ([]byte, int) {
 			r.scratch = append(r.scratch, ' ')
 			i++
 		default:
-			return nil, r.unexpected(i, "a value may not have a <; write &lt;, or close the quote before it")
+			return nil, r.unexpected(i, "a value must not contain <; write &lt;, or close the quote before it")
 		}
 		start = i
 		i = scanValue(r.buf, i, quote)
@@ -174,7 +174,7 @@ func (r *Reader) resolveAttributes() bool {
 			return false
 		}
 		if p.symbol.expanded.seen == r.tag {
-			r.fail(p.at, "the attribute %s of the namespace %s stands in the tag twice, with two prefixes; take one of them out",
+			r.fail(p.at, "the attribute %s of the namespace %s is repeated in the tag with two prefixes; remove one of them",
 				excerpt(name.Local), excerpt(name.Space))
 			return false
 		}

@@ -92,11 +92,11 @@ func illegalCharacter(p []byte) string {
 	c, n := utf8.DecodeRune(p)
 	switch {
 	case c == utf8.RuneError && n <= 1:
-		return fmt.Sprintf("the byte 0x%02X is not UTF-8 here; write the document in UTF-8, or declare the encoding that it is written in", p[0])
+		return fmt.Sprintf("the byte 0x%02X is not UTF-8; write the document in UTF-8, or declare its encoding", p[0])
 	case c == 0:
-		return "XML has no zero character; the data is not text, or is in an encoding that has to be declared"
+		return "XML does not allow the zero character; the data is not text, or its encoding must be declared"
 	}
-	return fmt.Sprintf("XML does not allow the character U+%04X, not even as a reference; take it out", c)
+	return fmt.Sprintf("XML does not allow the character U+%04X, not even as a reference; remove it", c)
 }
 
 // isNameStart reports whether a name may begin with a character (2.3 [4]

@@ -34,7 +34,7 @@ func (r *Reader) readDeclaration() bool {
 	}
 	r.declared, r.i = scanner.found, scanner.i
 	if !r.AnyEncoding && r.declared.Encoding != "" && !isUTF8Name(r.declared.Encoding) {
-		r.fail(0, "the document declares the encoding %s and is read as UTF-8; write it in the encoding that it declares, or declare the one that it is in", excerpt(r.declared.Encoding))
+		r.fail(0, "the document declares the encoding %s but is read as UTF-8; declare the encoding that the document uses", excerpt(r.declared.Encoding))
 		return false
 	}
 	return true
@@ -64,7 +64,7 @@ func (d *declarationScanner) complete() bool {
 	return len(d.data) > len("<?xml") && (!d.begins() || len(d.data) >= maxDeclarationBytes || bytes.Contains(d.data, []byte("?>")))
 }
 
-const declarationForm = `the XML declaration is written <?xml version="1.0" encoding="UTF-8"?>`
+const declarationForm = `write the XML declaration as <?xml version="1.0" encoding="UTF-8"?>`
 
 // scan reads the declaration and returns what is wrong with it, at i.
 func (d *declarationScanner) scan() string {
@@ -72,7 +72,7 @@ func (d *declarationScanner) scan() string {
 	end := bytes.Index(limit, []byte("?>"))
 	if end < 0 {
 		d.i = len(limit)
-		return "the XML declaration is not closed; write ?> at its end"
+		return "the XML declaration is not closed; end it with ?>"
 	}
 	d.data = d.data[:end]
 	d.i = len("<?xml")
@@ -81,10 +81,10 @@ func (d *declarationScanner) scan() string {
 	case fault != "":
 		return fault
 	case value == nil:
-		return "the XML declaration begins with the version; " + declarationForm
+		return "the XML declaration must start with the version; " + declarationForm
 	case !isVersion(value):
 		d.i -= len(value) + 1
-		return "the version " + excerpt(value) + " is not one of XML 1; write 1.0"
+		return "the version " + excerpt(value) + " is not supported; write 1.0"
 	}
 	d.found.Version = string(value)
 	if value, fault = d.attribute("encoding"); fault != "" {
@@ -92,7 +92,7 @@ func (d *declarationScanner) scan() string {
 	}
 	if value != nil && !isEncodingName(value) {
 		d.i -= len(value) + 1
-		return "the encoding is no name of one; write UTF-8"
+		return "the encoding is not a valid name; write UTF-8"
 	}
 	d.found.Encoding = string(value)
 	if value, fault = d.attribute("standalone"); fault != "" {
@@ -100,12 +100,12 @@ func (d *declarationScanner) scan() string {
 	}
 	if value != nil && string(value) != "yes" && string(value) != "no" {
 		d.i -= len(value) + 1
-		return "standalone is either yes or no"
+		return "standalone must be yes or no"
 	}
 	d.found.Standalone = string(value)
 	d.space()
 	if d.i < len(d.data) {
-		return "nothing may stand here in the XML declaration but version, encoding and standalone, each once and in this order; " + declarationForm
+		return "the XML declaration can contain only version, encoding and standalone, each once and in this order; " + declarationForm
 	}
 	d.i += len("?>")
 	return ""
@@ -128,7 +128,7 @@ func (d *declarationScanner) attribute(name string) (value []byte, fault string)
 		return nil, ""
 	}
 	if d.i == start {
-		return nil, "there has to be a space before " + name + " in the XML declaration"
+		return nil, name + " must be preceded by a space in the XML declaration"
 	}
 	d.i += len(name)
 	d.space()
@@ -144,7 +144,7 @@ func (d *declarationScanner) attribute(name string) (value []byte, fault string)
 	d.i++
 	n := bytes.IndexByte(d.data[d.i:], quote)
 	if n < 0 {
-		return nil, "the value of " + name + " is not closed; write the quote at its end"
+		return nil, "the value of " + name + " is not closed; add the closing quote"
 	}
 	value = d.data[d.i : d.i+n : d.i+n]
 	d.i += n + 1

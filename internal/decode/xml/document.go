@@ -62,7 +62,7 @@ func (d *Document) mentions(word string) (bool, error) {
 func Refusal(err error) error {
 	if fault, ok := errors.AsType[*Fault](err); ok {
 		at := input.Position{Line: fault.Line, Column: fault.Column, Offset: fault.Offset}
-		return input.Refuse(invalidXML, "the XML is wrong at %v: %s", at, fault.Detail)
+		return input.Refuse(invalidXML, "the XML is not valid at %v: %s", at, fault.Detail)
 	}
 	return err
 }
@@ -98,7 +98,7 @@ func (d *Document) decode(ctx context.Context, set, said string) error {
 	body := io.NewSectionReader(d.src, int64(encoding.Mark), d.src.Size()-int64(encoding.Mark))
 	known, ok := input.EncodingNamed(encoding.Name)
 	if !ok {
-		return input.Refuse("unknown-encoding", "the document declares the encoding %s, which is not known; write it in UTF-8", excerpt(encoding.Declared))
+		return input.Refuse("unknown-encoding", "the document declares the encoding %s, which is not supported; write it in UTF-8", excerpt(encoding.Declared))
 	}
 	if known == input.UTF8 {
 		return nil

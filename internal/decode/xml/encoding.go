@@ -53,7 +53,7 @@ func FindEncoding(head []byte) (Encoding, error) {
 	for _, s := range signatures {
 		if bytes.HasPrefix(head, []byte(s.bytes)) {
 			if s.refused != "" {
-				return Encoding{}, headFault("the document is written in %s, which is not read; write it in UTF-8", s.refused)
+				return Encoding{}, headFault("the document is in %s, which is not supported; write it in UTF-8", s.refused)
 			}
 			found.Name, found.Mark, wide = s.encoding, s.mark, s.wide
 			certain = s.wide || s.mark > 0
@@ -73,10 +73,10 @@ func FindEncoding(head []byte) (Encoding, error) {
 	declared := strings.ToLower(found.Declared)
 	switch {
 	case certain && !agrees(found.Name, declared):
-		return Encoding{}, headFault("the document declares the encoding %s, and its first bytes are those of %s; declare the encoding that it is written in",
+		return Encoding{}, headFault("the document declares the encoding %s, but its first bytes are %s; declare the encoding that the document uses",
 			excerpt(found.Declared), strings.ToUpper(found.Name))
 	case !certain && isWideName(declared):
-		return Encoding{}, headFault("the document declares the encoding %s and is not written in it; declare the encoding that it is written in, which may be UTF-8",
+		return Encoding{}, headFault("the document declares the encoding %s but uses another; declare the encoding that the document uses, such as UTF-8",
 			excerpt(found.Declared))
 	case !certain && !isUTF8Name(declared):
 		found.Name = declared

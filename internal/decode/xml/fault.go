@@ -66,7 +66,7 @@ func describe(c rune) string {
 	case c == '\t':
 		return "a tab"
 	case c == ' ':
-		return "a blank"
+		return "a space"
 	case c < ' ' || c == 0x7f || c > '~':
 		return fmt.Sprintf("%q (U+%04X)", c, c)
 	}

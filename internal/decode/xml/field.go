@@ -234,7 +234,7 @@ func (s *shape) number() error {
 	visit(s.record)
 	slices.SortStableFunc(columns, func(a, b column) int { return a.order - b.order })
 	if len(columns) > input.MaxColumns {
-		return input.Refuse("too-many-columns", "the records have more than %d columns; a path can select smaller records", input.MaxColumns)
+		return input.Refuse("too-many-columns", "the records have more than %d columns, the maximum; set path to select smaller records", input.MaxColumns)
 	}
 	for i, c := range columns {
 		*c.at = i

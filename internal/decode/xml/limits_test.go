@@ -62,14 +62,14 @@ func TestLimits(t *testing.T) {
 		document func(n int) string
 		detail   string
 	}{
-		{"depth", MaxDepth, nested, "more than 1000 elements stand in each other"},
-		{"attributes", MaxAttributes, attributes, "the element has more than 10000 attributes"},
-		{"namespaces", MaxNamespaces, namespaces, "more than 1000 declarations of namespaces hold here"},
+		{"depth", MaxDepth, nested, "elements are nested more than 1000 levels deep"},
+		{"attributes", MaxAttributes, attributes, "the element has more than 10000 attributes, the maximum"},
+		{"namespaces", MaxNamespaces, namespaces, "more than 1000 namespace declarations apply here"},
 		{"element name", MaxNameBytes, name, "is longer than 1024 bytes"},
 		{"qualified name", MaxNameBytes, prefixed, "is longer than 1024 bytes"},
 		{"attribute name", MaxNameBytes, attribute, "is longer than 1024 bytes"},
 		{"value", maxValueBytes, value, fmt.Sprintf("the value of the attribute b is longer than %d bytes", maxValueBytes)},
-		{"namespace", MaxNamespaceBytes, uri, "the name of the namespace is longer than 8192 bytes"},
+		{"namespace", MaxNamespaceBytes, uri, "the name of the namespace is longer than 8192 bytes, the maximum"},
 		{"tag", maxTagBytes, spaces, fmt.Sprintf("the tag is longer than %d bytes", maxTagBytes)},
 	} {
 		t.Run(test.what, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestFlatMemory(t *testing.T) {
 		{"elements with many attributes", repeated{open: "<a>", part: func(i int) string { return fmt.Sprintf(`<b%d%s/>`, i, attributes) }, close: "</a>"}, 24 << 20, ""},
 		{"billion laughs", repeated{open: `<!DOCTYPE a [<!ENTITY l "lol">`, part: func(i int) string { return fmt.Sprintf(`<!ENTITY l%d "&l;&l;">`, i) }, close: "]><a/>"}, limit, "remove the <!DOCTYPE"},
 		{"document type", repeated{open: `<!DOCTYPE a SYSTEM "`, part: fixed(block), close: `"><a/>`}, limit, "is longer than 65536 bytes"},
-		{"depth", repeated{open: "<a>", part: fixed("<a>"), close: ""}, limit, "more than 1000 elements"},
+		{"depth", repeated{open: "<a>", part: fixed("<a>"), close: ""}, limit, "more than 1000 levels deep"},
 		{"attributes", repeated{open: "<a", part: func(i int) string { return fmt.Sprintf(` a%d=""`, i) }, close: "/>"}, 16 << 20, "more than 10000 attributes"},
 		{"one value", repeated{open: `<a b="`, part: fixed(block), size: int64(maxValueBytes), close: `"/>`}, 8 * uint64(maxValueBytes), "is longer than"},
 		{"one name", repeated{open: `<a`, part: fixed(block), close: `/>`}, limit, "is longer than"},

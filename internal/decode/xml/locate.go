@@ -164,7 +164,7 @@ func (s *survey) others(chosen []*node, rules feedmill.Rules) []feedmill.Warning
 	}
 	return []feedmill.Warning{{
 		Code: feedmill.WarnRecords, Count: int64(len(paths)),
-		Detail: fmt.Sprintf("the records are those of %s; there are others, which path selects: %s", chosen[0].path(), strings.Join(examples, ", ")),
+		Detail: fmt.Sprintf("The records were read from %s. The document also has records at %s; set path to read them instead.", chosen[0].path(), strings.Join(examples, ", ")),
 	}}
 }
 

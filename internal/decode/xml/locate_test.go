@@ -64,7 +64,7 @@ func TestOtherRecords(t *testing.T) {
 	}
 	defer table.Close()
 	warnings, err := table.Warnings()
-	if err != nil || len(warnings) != 1 || warnings[0].Code != feedmill.WarnRecords || warnings[0].Count != 1 || !strings.HasSuffix(warnings[0].Detail, ": /r/cs/c") {
+	if err != nil || len(warnings) != 1 || warnings[0].Code != feedmill.WarnRecords || warnings[0].Count != 1 || !strings.Contains(warnings[0].Detail, " at /r/cs/c;") {
 		t.Errorf("got %+v, %v", warnings, err)
 	}
 }

@@ -16,7 +16,7 @@ func (r *Reader) readMarkup() (Kind, error) {
 		r.phase, r.plain = inCDATA, false
 		return r.readCDATA()
 	case bytes.HasPrefix(here, []byte("<!DOCTYPE")):
-		end = r.fail(r.i, "a document type declaration may stand only before the root element; take it out")
+		end = r.fail(r.i, "a document type declaration is allowed only before the root element; remove it")
 	default:
 		end = r.passMisc("</", "<![CDATA[")
 	}
@@ -48,17 +48,17 @@ func (r *Reader) passMisc(others ...string) int {
 	case bytes.HasPrefix(here, []byte("<!")):
 		for _, known := range append(others, "<!--", "<!DOCTYPE") {
 			if r.ended && bytes.HasPrefix([]byte(known), here) {
-				return r.endsEarly("the document ends in the middle of %s…; is it cut off?", here)
+				return r.endsEarly("the document ends inside %s…; is it truncated?", here)
 			}
 		}
 		if len(here) >= len("<!DOCTYPE") && bytes.EqualFold(here[:len("<!DOCTYPE")], []byte("<!DOCTYPE")) {
-			return r.fail(r.i, "<!DOCTYPE is written in capital letters in XML; is this an HTML page?")
+			return r.fail(r.i, "<!DOCTYPE must be uppercase in XML; is the data an HTML page?")
 		}
-		return r.fail(r.i, "<! begins a comment <!--…--> or, in an element, a section <![CDATA[…]]>; write &lt; for the character <")
+		return r.fail(r.i, "<! must start a comment <!--…--> or, in an element, a section <![CDATA[…]]>; write &lt; for the character <")
 	case len(here) == 1 && r.ended:
-		return r.endsEarly("the document ends with a <; is it cut off?")
+		return r.endsEarly("the document ends with a <; is it truncated?")
 	}
-	return r.fail(r.i, "a < is followed by the name of an element, and not by %s; write &lt; for the character", r.charAt(r.i+1))
+	return r.fail(r.i, "expected the name of an element after <, found %s; write &lt; for the character", r.charAt(r.i+1))
 }
 
 // passComment passes over a comment (2.5 [15] Comment).
@@ -70,14 +70,14 @@ func (r *Reader) passComment() int {
 			end := r.i + n + 2
 			if r.buf[end] != '>' {
 				if end >= r.size {
-					return r.endsEarly("the document ends in the middle of a comment; close it with -->")
+					return r.endsEarly("the document ends inside a comment; close it with -->")
 				}
-				return r.fail(end-2, "a comment may not have -- in it, nor end with --->; take the hyphens out, or close it with -->")
+				return r.fail(end-2, "a comment must not contain -- or end with --->; remove the hyphens, or close it with -->")
 			}
 			return end + 1
 		}
 		if !r.passTo(n, 1) {
-			return r.endsEarly("the document ends in the middle of a comment; close it with -->")
+			return r.endsEarly("the document ends inside a comment; close it with -->")
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (r *Reader) passInstruction() int {
 			break
 		}
 		if !r.fill(r.i) {
-			return r.endsEarly("the document ends in the middle of a processing instruction; close it with ?>")
+			return r.endsEarly("the document ends inside a processing instruction; close it with ?>")
 		}
 		r.i = 0
 	}
@@ -111,27 +111,27 @@ func (r *Reader) passInstruction() int {
 	target := r.buf[start:end]
 	switch {
 	case len(target) == 0:
-		return r.fail(start, "a processing instruction <?…?> begins with its name, and not with %s", r.charAt(start))
+		return r.fail(start, "expected the name of the processing instruction after <?, found %s", r.charAt(start))
 	case string(target) == "xml":
-		return r.fail(r.i, "the XML declaration may stand only at the very beginning of the document, with nothing before it; take it out, or what stands before it")
+		return r.fail(r.i, "the XML declaration is allowed only at the start of the document; remove it, or the text before it")
 	case len(target) == 3 && string(bytes.ToLower(target)) == "xml":
-		return r.fail(start, "the name %s of a processing instruction is reserved; the XML declaration is written <?xml …?>, in small letters", target)
+		return r.fail(start, "the name %s of a processing instruction is reserved; write the XML declaration as <?xml …?>, in lowercase", target)
 	case r.checkName(start, end, false) < 0:
 		return stopped
 	}
 	r.i = end
 	if !r.want("?>") {
-		return r.endsEarly("the document ends in the middle of a processing instruction; close it with ?>")
+		return r.endsEarly("the document ends inside a processing instruction; close it with ?>")
 	}
 	if classOf[r.buf[r.i]]&spaceByte == 0 && !bytes.HasPrefix(r.buf[r.i:r.size], []byte("?>")) {
-		return r.unexpected(r.i, "the name of a processing instruction has to be followed by a space or ?>, and not by %s", r.charAt(r.i))
+		return r.unexpected(r.i, "expected a space or ?> after the name of a processing instruction, found %s", r.charAt(r.i))
 	}
 	for {
 		if n := bytes.Index(r.buf[r.i:r.size], []byte("?>")); n >= 0 {
 			return r.i + n + 2
 		}
 		if !r.passTo(-1, 1) {
-			return r.endsEarly("the document ends in the middle of a processing instruction; close it with ?>")
+			return r.endsEarly("the document ends inside a processing instruction; close it with ?>")
 		}
 	}
 }

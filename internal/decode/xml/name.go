@@ -169,7 +169,7 @@ func (r *Reader) newSymbol(known *symbols, start, end int) *symbol {
 // colon is an NCName.
 func (r *Reader) checkName(start, end int, qualified bool) (colon int) {
 	if end-start > MaxNameBytes {
-		return r.fail(start, "the name %s is longer than %d bytes", excerpt(r.buf[start:end]), MaxNameBytes)
+		return r.fail(start, "the name %s is longer than %d bytes, the maximum", excerpt(r.buf[start:end]), MaxNameBytes)
 	}
 	text := r.buf[start:end]
 	first := true
@@ -177,25 +177,25 @@ func (r *Reader) checkName(start, end int, qualified bool) (colon int) {
 		c, n := utf8.DecodeRune(text[i:])
 		switch {
 		case c == ':' && !qualified:
-			return r.fail(start+i, "the name %s may not have a colon; take it out", excerpt(text))
+			return r.fail(start+i, "the name %s must not contain a colon; remove it", excerpt(text))
 		case c == ':' && colon > 0:
-			return r.fail(start+i, "the name %s has two colons; only one may stand in a name, between its prefix and the rest", excerpt(text))
+			return r.fail(start+i, "the name %s has two colons; use one, between the prefix and the rest", excerpt(text))
 		case c == ':' && first:
-			return r.fail(start+i, "the name %s lacks its prefix before the colon; write one, or take the colon out", excerpt(text))
+			return r.fail(start+i, "the name %s has no prefix before the colon; add one, or remove the colon", excerpt(text))
 		case c == ':':
 			colon, first = i, true
 			i += n
 			continue
 		case first && !isNameStart(c):
-			return r.fail(start+i, "a name may not begin with %s; let it begin with a letter or _", describe(c))
+			return r.fail(start+i, "a name must not start with %s; start it with a letter or _", describe(c))
 		case !isNameChar(c):
-			return r.fail(start+i, "the name %s may not have the character %s; take it out", excerpt(text), describe(c))
+			return r.fail(start+i, "the name %s must not contain the character %s; remove it", excerpt(text), describe(c))
 		}
 		first = false
 		i += n
 	}
 	if first {
-		return r.fail(start+len(text)-1, "the name %s ends with a colon; write what it is called behind it, or take the colon out", excerpt(text))
+		return r.fail(start+len(text)-1, "the name %s ends with a colon; add the rest of the name, or remove the colon", excerpt(text))
 	}
 	return colon
 }

@@ -109,19 +109,19 @@ func (r *Reader) checkDeclaration(d declaration) bool {
 	isXML := string(d.value) == xmlSpace
 	switch {
 	case text == "xmlns":
-		r.fail(d.at, "the prefix xmlns may not be declared; take the declaration out")
+		r.fail(d.at, "the prefix xmlns must not be declared; remove the declaration")
 	case text == "xml" && !isXML:
-		r.fail(d.at, "the prefix xml always means %s; take the declaration out, or choose another prefix", xmlSpace)
+		r.fail(d.at, "the prefix xml always means %s; remove the declaration, or choose another prefix", xmlSpace)
 	case text != "xml" && isXML:
-		r.fail(d.at, "only the prefix xml may mean %s; take the declaration out and write xml: instead", xmlSpace)
+		r.fail(d.at, "only the prefix xml can mean %s; remove the declaration and write xml: instead", xmlSpace)
 	case string(d.value) == xmlnsSpace:
-		r.fail(d.at, "nothing may be declared to mean %s; take the declaration out", xmlnsSpace)
+		r.fail(d.at, "no prefix can be declared to mean %s; remove the declaration", xmlnsSpace)
 	case text != "" && len(d.value) == 0:
-		r.fail(d.at, "the prefix %s is declared to mean nothing, which only xmlns=\"\" may; give it the name of a namespace", excerpt(text))
+		r.fail(d.at, "the prefix %s is declared with an empty namespace, which only xmlns=\"\" allows; declare the name of a namespace", excerpt(text))
 	case len(d.value) > MaxNamespaceBytes:
-		r.fail(d.at, "the name of the namespace is longer than %d bytes", MaxNamespaceBytes)
+		r.fail(d.at, "the name of the namespace is longer than %d bytes, the maximum", MaxNamespaceBytes)
 	case len(r.bound) >= MaxNamespaces:
-		r.fail(d.at, "more than %d declarations of namespaces hold here; declare them once, on an outer element", MaxNamespaces)
+		r.fail(d.at, "more than %d namespace declarations apply here, the maximum; declare them once, on an outer element", MaxNamespaces)
 	default:
 		return true
 	}
@@ -151,10 +151,10 @@ func (r *Reader) resolve(s *symbol, at int) *Name {
 
 func (r *Reader) failUndeclared(s *symbol, at int) {
 	if s.prefix.text == "xmlns" {
-		r.fail(at, "the prefix xmlns is for declarations and may not be that of an element; choose another")
+		r.fail(at, "the prefix xmlns is reserved for declarations; choose another prefix for the element")
 		return
 	}
-	r.fail(at, "the prefix %[1]s of %[2]s is not declared; declare it with xmlns:%[1]s=\"…\" on this element or one around it",
+	r.fail(at, "the prefix %[1]s of %[2]s is not declared; declare it with xmlns:%[1]s=\"…\" on this element or an outer element",
 		excerpt(s.prefix.text), excerpt(s.text))
 }
 

@@ -166,7 +166,7 @@ func (r *recordReader) endNested(roots int) error {
 		}
 		end := len(r.cells.Data)
 		if end-start > maxFieldBytes {
-			return r.table.failAt(r.offset(), "the JSON of %s is longer than %d bytes, which is too long for a cell", f.way, maxFieldBytes)
+			return r.table.failAt(r.offset(), "the JSON of %s is longer than %d bytes, the maximum for a cell", f.way, maxFieldBytes)
 		}
 		cell := columnar.NewCell(columnar.CellJSON, start, end)
 		if r.cells.Data[start] == 'n' {

@@ -36,9 +36,9 @@ func CheckExplode(text string) error {
 
 // parsePath reads the parameter path.
 func parsePath(text string) (recordPath, error) {
-	const form = "the path of XML is names of elements such as /feed/entry or //row; a name may be * and may have a prefix"
+	const form = "path must consist of element names, such as /feed/entry or //row; a name can be * and can have a prefix"
 	if text == "" || text[0] != '/' {
-		return nil, invalidParameter("path", "%s: %q does not begin with /", form, text)
+		return nil, invalidParameter("path", "%s: %q does not start with /", form, text)
 	}
 	var path recordPath
 	for rest := text; rest != ""; {
@@ -55,12 +55,12 @@ func parsePath(text string) (recordPath, error) {
 		rest = rest[len(name):]
 		var ok bool
 		if step.prefix, step.local, ok = parseName(name); !ok {
-			return nil, invalidParameter("path", "%s: %q is no name", form, name)
+			return nil, invalidParameter("path", "%s: %q is not a valid name", form, name)
 		}
 		path = append(path, step)
 	}
 	if len(path) > maxSteps {
-		return nil, invalidParameter("path", "the path has more than %d steps", maxSteps)
+		return nil, invalidParameter("path", "path has more than %d steps, the maximum", maxSteps)
 	}
 	return path, nil
 }
@@ -71,7 +71,7 @@ func parseExplode(text string) ([]pathStep, error) {
 	for name := range strings.SplitSeq(text, "/") {
 		prefix, local, ok := parseName(name)
 		if !ok || local == "*" {
-			return nil, invalidParameter("explode", "explode is the names of the elements from the record down, such as lines/line: %q is none", name)
+			return nil, invalidParameter("explode", "explode must consist of element names from the record down, such as lines/line: %q is not a valid name", name)
 		}
 		steps = append(steps, pathStep{prefix: prefix, local: local})
 	}

@@ -89,7 +89,7 @@ func (w *plistWriter) write() error {
 			err = w.end()
 		case Text:
 			if !isBlank(w.xml.Text()) {
-				err = w.fault("there is text where a property list has none")
+				err = w.fault("unexpected text in the property list")
 			}
 		}
 		if err != nil {
@@ -103,11 +103,11 @@ func (w *plistWriter) begin(name string) error {
 	top := &w.open[len(w.open)-1]
 	switch {
 	case top.name == "dict" && !top.keyed && name != "key":
-		return w.fault("a value of a dict has no key before it")
+		return w.fault("a value in a dict has no key before it")
 	case name == "key" && (top.name != "dict" || top.keyed):
-		return w.fault("a key stands where a value has to")
+		return w.fault("expected a value, found a key")
 	case top.name == "plist" && top.values > 0:
-		return w.fault("a property list has one value")
+		return w.fault("a property list must have one value")
 	}
 	if top.values > 0 && !top.keyed {
 		w.to.WriteByte(',')
@@ -136,7 +136,7 @@ func (w *plistWriter) begin(name string) error {
 		_, err = w.to.Write(w.value(name, text))
 		return err
 	}
-	return w.fault(fmt.Sprintf("%s is no element of a property list; a path such as /plist/dict has it read like any other XML", excerpt(name)))
+	return w.fault(fmt.Sprintf("%s is not an element of a property list; set a path such as /plist/dict to read the document as plain XML", excerpt(name)))
 }
 
 func opening(name string) byte {
@@ -174,12 +174,12 @@ func (w *plistWriter) read() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case kind == StartElement:
-			return nil, w.fault("there is an element where a property list has text")
+			return nil, w.fault("unexpected element in the property list; expected text")
 		case kind == EndElement:
 			return all, nil
 		}
 		if all = append(all, w.xml.Text()...); len(all) > maxFieldBytes {
-			return nil, w.fault(fmt.Sprintf("the text is longer than %d bytes, which is too long for a cell", maxFieldBytes))
+			return nil, w.fault(fmt.Sprintf("the text is longer than %d bytes, the maximum for a cell", maxFieldBytes))
 		}
 	}
 }

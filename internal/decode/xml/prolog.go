@@ -14,22 +14,22 @@ func (r *Reader) readProlog() (Kind, error) {
 	}
 	for {
 		if !r.passSpace() {
-			return r.fault(r.endsEarly("there is no element in the document"))
+			return r.fault(r.endsEarly("the document has no element"))
 		}
 		here := r.buf[r.i:r.size]
 		var end int
 		switch {
 		case here[0] != '<':
-			end = r.fail(r.i, "a document begins with the tag of its root element, and not with %s; is it XML?", r.charAt(r.i))
+			end = r.fail(r.i, "a document must start with the tag of its root element, found %s; is the data XML?", r.charAt(r.i))
 		case len(here) > 1 && classOf[here[1]]&nameStartByte != 0:
 			r.phase, r.plain = inContent, true
 			return r.readStart()
 		case len(here) > 1 && here[1] == '/':
-			end = r.fail(r.i, "an end tag stands before any element begins; take it out")
+			end = r.fail(r.i, "unexpected end tag before the first element; remove it")
 		case bytes.HasPrefix(here, []byte("<!DOCTYPE")):
 			end = r.passDoctype()
 		case bytes.HasPrefix(here, []byte("<![CDATA[")):
-			end = r.fail(r.i, "a CDATA section may stand only in an element; put it into the root element")
+			end = r.fail(r.i, "a CDATA section is allowed only in an element; move it into the root element")
 		default:
 			end = r.passMisc()
 		}
@@ -53,15 +53,15 @@ func (r *Reader) readEpilog() (Kind, error) {
 		var end int
 		switch {
 		case here[0] != '<':
-			end = r.fail(r.i, "only comments may follow the root element, and not %s; take it out, or put it into the root element", r.charAt(r.i))
+			end = r.fail(r.i, "only comments can follow the root element, found %s; remove it, or move it into the root element", r.charAt(r.i))
 		case len(here) > 1 && classOf[here[1]]&nameStartByte != 0:
-			end = r.fail(r.i, "a document has one root element, and here a second one begins; put both into one that holds them, or send two documents")
+			end = r.fail(r.i, "a document must have one root element, and a second one starts here; wrap both in one element, or send two documents")
 		case len(here) > 1 && here[1] == '/':
-			end = r.fail(r.i, "this end tag closes nothing, because the root element has ended; take it out")
+			end = r.fail(r.i, "unexpected end tag after the end of the root element; remove it")
 		case bytes.HasPrefix(here, []byte("<!DOCTYPE")):
-			end = r.fail(r.i, "a document type declaration may stand only before the root element; take it out")
+			end = r.fail(r.i, "a document type declaration is allowed only before the root element; remove it")
 		case bytes.HasPrefix(here, []byte("<![CDATA[")):
-			end = r.fail(r.i, "a CDATA section may stand only in an element; put it into the root element")
+			end = r.fail(r.i, "a CDATA section is allowed only in an element; move it into the root element")
 		default:
 			end = r.passMisc()
 		}
@@ -91,7 +91,7 @@ func (r *Reader) passSpace() bool {
 // doctypedecl), and returns where it ends. What it refers to is never opened.
 func (r *Reader) passDoctype() int {
 	if r.doctype {
-		return r.fail(r.i, "a document has one document type declaration at most; take the second one out")
+		return r.fail(r.i, "a document can have only one document type declaration; remove the second one")
 	}
 	for {
 		d := doctypeScanner{r: r, i: r.i + len("<!DOCTYPE")}
@@ -103,9 +103,9 @@ func (r *Reader) passDoctype() int {
 		case r.err != nil:
 			return stopped
 		case r.size-r.i > maxDeclarationBytes:
-			return r.fail(r.i, "the document type declaration is longer than %d bytes; take it out", maxDeclarationBytes)
+			return r.fail(r.i, "the document type declaration is longer than %d bytes, the maximum; remove it", maxDeclarationBytes)
 		case !r.fill(r.i):
-			return r.endsEarly("the document ends in the middle of the document type declaration; is it cut off?")
+			return r.endsEarly("the document ends inside the document type declaration; is it truncated?")
 		}
 		r.i = 0
 	}
@@ -121,11 +121,11 @@ type doctypeScanner struct {
 func (d *doctypeScanner) scan() int {
 	r := d.r
 	if !d.space() {
-		return r.unexpected(d.i, "<!DOCTYPE has to be followed by a space and the name of the root element")
+		return r.unexpected(d.i, "<!DOCTYPE must be followed by a space and the name of the root element")
 	}
 	start := d.i
 	if classOf[r.buf[d.i]]&nameStartByte == 0 {
-		return r.unexpected(d.i, "<!DOCTYPE is followed by the name of the root element, and not by %s", r.charAt(d.i))
+		return r.unexpected(d.i, "expected the name of the root element after <!DOCTYPE, found %s", r.charAt(d.i))
 	}
 	if d.i = scanName(r.buf, d.i); d.i >= r.size {
 		return stopped
@@ -141,10 +141,10 @@ func (d *doctypeScanner) scan() int {
 	case '>':
 		return d.i + 1
 	case '[':
-		return r.fail(d.i, "a document type declaration with declarations of its own is not read, because they can change what the document says; "+
-			"remove the <!DOCTYPE …[…]> and write out the entities that it declares")
+		return r.fail(d.i, "a document type declaration with its own declarations is not supported, because they can change the content; "+
+			"remove the <!DOCTYPE …[…]> and replace the entities that it declares")
 	}
-	return r.unexpected(d.i, "the document type declaration has to end here with >, and not go on with %s", r.charAt(d.i))
+	return r.unexpected(d.i, "expected > at the end of the document type declaration, found %s", r.charAt(d.i))
 }
 
 // space passes over white space and reports whether there was any.
@@ -166,7 +166,7 @@ func (d *doctypeScanner) external() bool {
 	case "PUBLIC":
 		return d.literal("PUBLIC", isPublicID) && d.literal("the public identifier", nil)
 	}
-	r.fail(start, "the name in the document type declaration is followed by SYSTEM, PUBLIC or >, and not by %s", excerpt(r.buf[start:d.i]))
+	r.fail(start, "expected SYSTEM, PUBLIC or > after the name in the document type declaration, found %s", excerpt(r.buf[start:d.i]))
 	return false
 }
 
@@ -176,7 +176,7 @@ func (d *doctypeScanner) literal(behind string, allowed func(c byte) bool) bool 
 	spaced := d.space()
 	quote := r.buf[d.i]
 	if !spaced || quote != '"' && quote != '\'' {
-		r.unexpected(d.i, "%s in the document type declaration has to be followed by a space and a text in quotes", behind)
+		r.unexpected(d.i, "%s in the document type declaration must be followed by a space and a quoted text", behind)
 		return false
 	}
 	d.i++
@@ -186,7 +186,7 @@ func (d *doctypeScanner) literal(behind string, allowed func(c byte) bool) bool 
 	}
 	for k, c := range r.buf[d.i : d.i+n] {
 		if allowed != nil && !allowed(c) {
-			r.fail(d.i+k, "a public identifier may not have the character %s; take it out", r.charAt(d.i+k))
+			r.fail(d.i+k, "a public identifier must not contain the character %s; remove it", r.charAt(d.i+k))
 			return false
 		}
 	}

@@ -181,7 +181,7 @@ func (r *Reader) endsEarly(format string, args ...any) int {
 
 func (r *Reader) endsInElement() int {
 	open := r.stack[len(r.stack)-1]
-	return r.endsEarly("the document ends and <%s> (byte %d) is not closed; is it cut off?", excerpt(open.symbol.text), open.offset)
+	return r.endsEarly("the document ends before <%s> (byte %d) is closed; is it truncated?", excerpt(open.symbol.text), open.offset)
 }
 
 // Name is the name of the element that starts or ends.

@@ -158,7 +158,7 @@ func TestFaultPlace(t *testing.T) {
 			}
 		}
 	}
-	const want = "line 1, column 6 (byte 5): the end tag </b> stands where </a> is expected"
+	const want = "line 1, column 6 (byte 5): found the end tag </b>, expected </a>, the end"
 	if err := readAll([]byte("<a></b>")); !strings.HasPrefix(fmt.Sprint(err), want) {
 		t.Errorf("got %v, want %s…", err, want)
 	}

@@ -319,7 +319,7 @@ func (r *recordReader) putText(f *field, text []byte, isNil bool) error {
 // put puts a text into a column.
 func (r *recordReader) put(column int, kind columnar.CellKind, text []byte) error {
 	if len(text) > maxFieldBytes {
-		return r.table.failAt(r.offset(), "the text is longer than %d bytes, which is too long for a cell", maxFieldBytes)
+		return r.table.failAt(r.offset(), "the text is longer than %d bytes, the maximum for a cell", maxFieldBytes)
 	}
 	start := len(r.cells.Data)
 	if start+len(text) > input.LargeBytes {
@@ -348,7 +348,7 @@ func (r *recordReader) putCell(column int, cell columnar.Cell) error {
 }
 
 func (r *recordReader) failExploded() error {
-	return r.table.failAt(r.offset(), "the record has more than %d values, which is too many to explode; a path can select them as records", input.MaxExploded)
+	return r.table.failAt(r.offset(), "the record has more than %d values, the maximum for explode; set path to read them as records", input.MaxExploded)
 }
 
 // offset is where in the data the reader is.

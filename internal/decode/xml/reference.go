@@ -11,14 +11,14 @@ func (r *Reader) reference(i int) int {
 	}
 	end := scanName(buf, start)
 	if end-start > MaxNameBytes {
-		return r.fail(i, "the name of the entity is longer than %d bytes", MaxNameBytes)
+		return r.fail(i, "the name of the entity is longer than %d bytes, the maximum", MaxNameBytes)
 	}
 	if end >= r.size {
 		return stopped
 	}
 	text := buf[start:end]
 	if len(text) == 0 || buf[end] != ';' {
-		return r.fail(i, "a & that begins no reference has to be written &amp;")
+		return r.fail(i, "write & as &amp; if it does not start a reference")
 	}
 	var c byte
 	switch string(text) {
@@ -33,7 +33,7 @@ func (r *Reader) reference(i int) int {
 	case "apos":
 		c = '\''
 	default:
-		return r.fail(i, "the entity &%s; is not known; only &amp;, &lt;, &gt;, &quot; and &apos; are. Write the character itself, or its number as &#233;", excerpt(text))
+		return r.fail(i, "the entity &%s; is not supported; use &amp;, &lt;, &gt;, &quot; or &apos;, the character itself, or its number such as &#233;", excerpt(text))
 	}
 	r.scratch = append(r.scratch, c)
 	return end + 1
@@ -59,13 +59,13 @@ func (r *Reader) characterReference(at int) int {
 	}
 	switch {
 	case i-at > MaxNameBytes:
-		return r.fail(at, "the reference is longer than %d bytes", MaxNameBytes)
+		return r.fail(at, "the reference is longer than %d bytes, the maximum", MaxNameBytes)
 	case i >= r.size:
 		return stopped
 	case i == first || buf[i] != ';':
-		return r.fail(at, "a reference to a character is written &#233; or &#xE9;, with digits alone and a semicolon")
+		return r.fail(at, "write a character reference as &#233; or &#xE9;, with only digits and a semicolon")
 	case !isChar(c):
-		return r.fail(at, "the reference &%s is to a character that XML does not allow; take it out", excerpt(buf[at+1:i+1]))
+		return r.fail(at, "the reference &%s is a character that XML does not allow; remove it", excerpt(buf[at+1:i+1]))
 	}
 	r.scratch = utf8.AppendRune(r.scratch, c)
 	return i + 1

@@ -286,7 +286,7 @@ func (s *survey) newNode(parent *node, name *Name) (*node, error) {
 func (s *survey) count() error {
 	s.order++
 	if s.known++; s.known > maxNodes {
-		return s.xml.Fault(fmt.Sprintf("there are elements and attributes of more than %d names in the document; a path such as /feed/entry can say where the records are", maxNodes))
+		return s.xml.Fault(fmt.Sprintf("the document has more than %d names of elements and attributes, the maximum; set path to where the records are, such as /feed/entry", maxNodes))
 	}
 	return nil
 }

@@ -128,11 +128,11 @@ func (t *Table) open(ctx context.Context, options Options) error {
 	}
 	t.records = t.survey.recordNodes()
 	if root := t.survey.document.children[0].path(); t.remembered && !strings.HasPrefix(t.path+"/", root+"/") {
-		return input.Refuse("records-moved", "the records of this feed were at %s, and the root of the document is %s; say with path where they are", t.path, root)
+		return input.Refuse("records-moved", "the feed reads records at %s, but the root of the document is %s; set path to where the records are", t.path, root)
 	}
 	for _, n := range t.records {
 		if n.largest > maxRecordBytes {
-			return t.failAt(n.largestAt, "the record is longer than %d bytes; a path can say where smaller ones are", maxRecordBytes)
+			return t.failAt(n.largestAt, "the record is longer than %d bytes, the maximum; set path to select smaller records", maxRecordBytes)
 		}
 	}
 	if t.shape, err = newShape(t.records, explode); err != nil {
@@ -205,7 +205,7 @@ func (t *Table) failAt(offset int64, format string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	return input.Refuse(invalidXML, "the XML is wrong at %v: %s", at, fmt.Sprintf(format, args...))
+	return input.Refuse(invalidXML, "the XML is not valid at %v: %s", at, fmt.Sprintf(format, args...))
 }
 
 // Names are what the document calls the columns, in the order in which they first appear.
@@ -218,7 +218,7 @@ func (t *Table) Rows() int64 { return t.rows }
 func (t *Table) Warnings() ([]feedmill.Warning, error) {
 	if t.whole && t.rows == 0 {
 		return append(t.warnings, feedmill.Warning{
-			Code: feedmill.WarnNoRows, Count: 1, Detail: fmt.Sprintf("the path %s selects nothing", t.path),
+			Code: feedmill.WarnNoRows, Count: 1, Detail: fmt.Sprintf("The path %s selects nothing, so no rows were imported. Check path against the data.", t.path),
 		}), nil
 	}
 	return t.warnings, nil

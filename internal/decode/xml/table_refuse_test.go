@@ -25,31 +25,31 @@ func TestTableRefuses(t *testing.T) {
 	mustRefuse(t, []refusal{
 		{"nothing", "", Options{}, feedmill.ErrInvalid, "the data is empty"},
 		{"blanks", "\ufeff \n", Options{}, feedmill.ErrInvalid, "the data is empty"},
-		{"no XML", "a,b\n1,2\n", Options{}, feedmill.ErrUnprocessable, "the XML is wrong at line 1, column 1 (byte 0): a document begins with the tag of its root element"},
-		{"a wrong tag", "<r>\n<a></b></r>", Options{}, feedmill.ErrUnprocessable, "the XML is wrong at line 2, column 6 (byte 9): the end tag </b>"},
+		{"no XML", "a,b\n1,2\n", Options{}, feedmill.ErrUnprocessable, "the XML is not valid at line 1, column 1 (byte 0): a document must start with the tag of its root element"},
+		{"a wrong tag", "<r>\n<a></b></r>", Options{}, feedmill.ErrUnprocessable, "the XML is not valid at line 2, column 6 (byte 9): found the end tag </b>"},
 		{"wrong outside the path", "<r><x></y><o/></r>", Options{Path: "/r/o"}, feedmill.ErrUnprocessable, "the end tag </y>"},
 		{"wrong behind the records", "<r><o/><o/></r><r/>", Options{}, feedmill.ErrUnprocessable, "one root element"},
 		{"an internal subset", `<!DOCTYPE r [<!ENTITY e "x">]><r>&e;</r>`, Options{}, feedmill.ErrUnprocessable, "remove the <!DOCTYPE …[…]>"},
-		{"an entity", `<r>&nbsp;</r>`, Options{}, feedmill.ErrUnprocessable, "the entity &nbsp; is not known"},
-		{"another encoding", "<?xml version='1.0' encoding='UTF-16'?><r/>", Options{}, feedmill.ErrUnprocessable, "declares the encoding UTF-16 and is not written in it"},
-		{"an unknown encoding", "<?xml version='1.0' encoding='klingon'?><r/>", Options{}, feedmill.ErrUnprocessable, "the encoding klingon, which is not known"},
-		{"a wrong byte", "<?xml version='1.0' encoding='Shift_JIS'?><r>\x93</r>", Options{}, feedmill.ErrUnprocessable, "a character that shift_jis does not have"},
-		{"a path without a slash", "<r/>", Options{Path: "r/o"}, feedmill.ErrInvalid, `"r/o" does not begin with /`},
-		{"a path with a predicate", "<r/>", Options{Path: "/r/o[1]"}, feedmill.ErrInvalid, `"o[1]" is no name`},
-		{"a path that ends with a slash", "<r/>", Options{Path: "/r/"}, feedmill.ErrInvalid, `"" is no name`},
-		{"a path of only slashes", "<r/>", Options{Path: "//"}, feedmill.ErrInvalid, `"" is no name`},
-		{"a path with an attribute", "<r/>", Options{Path: "/r/@id"}, feedmill.ErrInvalid, `"@id" is no name`},
+		{"an entity", `<r>&nbsp;</r>`, Options{}, feedmill.ErrUnprocessable, "the entity &nbsp; is not supported"},
+		{"another encoding", "<?xml version='1.0' encoding='UTF-16'?><r/>", Options{}, feedmill.ErrUnprocessable, "declares the encoding UTF-16 but uses another"},
+		{"an unknown encoding", "<?xml version='1.0' encoding='klingon'?><r/>", Options{}, feedmill.ErrUnprocessable, "the encoding klingon, which is not supported"},
+		{"a wrong byte", "<?xml version='1.0' encoding='Shift_JIS'?><r>\x93</r>", Options{}, feedmill.ErrUnprocessable, "a character that is not valid in shift_jis"},
+		{"a path without a slash", "<r/>", Options{Path: "r/o"}, feedmill.ErrInvalid, `"r/o" does not start with /`},
+		{"a path with a predicate", "<r/>", Options{Path: "/r/o[1]"}, feedmill.ErrInvalid, `"o[1]" is not a valid name`},
+		{"a path that ends with a slash", "<r/>", Options{Path: "/r/"}, feedmill.ErrInvalid, `"" is not a valid name`},
+		{"a path of only slashes", "<r/>", Options{Path: "//"}, feedmill.ErrInvalid, `"" is not a valid name`},
+		{"a path with an attribute", "<r/>", Options{Path: "/r/@id"}, feedmill.ErrInvalid, `"@id" is not a valid name`},
 		{"a long path", "<r/>", Options{Path: strings.Repeat("/r", maxSteps+1)}, feedmill.ErrInvalid, "more than 60 steps"},
-		{"a wrong explode", "<r/>", Options{Explode: "/lines"}, feedmill.ErrInvalid, `such as lines/line: "" is none`},
-		{"an explode with a star", "<r/>", Options{Explode: "lines/*"}, feedmill.ErrInvalid, `"*" is none`},
-		{"many names", "<r>" + many(maxNodes+1, func(i int) string { return fmt.Sprintf("<n%d/>", i) }) + "</r>", Options{}, feedmill.ErrUnprocessable, "of more than 80000 names"},
+		{"a wrong explode", "<r/>", Options{Explode: "/lines"}, feedmill.ErrInvalid, `such as lines/line: "" is not a valid name`},
+		{"an explode with a star", "<r/>", Options{Explode: "lines/*"}, feedmill.ErrInvalid, `"*" is not a valid name`},
+		{"many names", "<r>" + many(maxNodes+1, func(i int) string { return fmt.Sprintf("<n%d/>", i) }) + "</r>", Options{}, feedmill.ErrUnprocessable, "more than 80000 names"},
 		{"many columns", "<r><o>" + many(input.MaxColumns+1, func(i int) string { return fmt.Sprintf("<n%d/>", i) }) + "</o></r>", Options{}, feedmill.ErrUnprocessable, "more than 10000 columns"},
 		{"many empty cells", "<r>" + many(100, func(i int) string { return fmt.Sprintf("<o><n%d/></o>", i) }) + strings.Repeat("<o/>", 100) + "</r>", Options{emptyCells: -40_000}, feedmill.ErrUnprocessable, "almost all cells are empty"},
-		{"a cell before the last", book(`<Cell ss:Index="2"/><Cell ss:Index="1"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell must be a whole number from 3 to 10000"},
-		{"a cell far away", book(`<Cell ss:Index="10001"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell must be a whole number from 1 to 10000"},
-		{"a cell nowhere", book(`<Cell ss:Index="B"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell"},
-		{"a cell over less than none", book(`<Cell ss:MergeAcross="-1"/>`), Options{}, feedmill.ErrUnprocessable, "the MergeAcross of this cell must be a whole number from 0"},
-		{"many values to explode", "<r><o>" + strings.Repeat("<l/>", 1<<11+1) + "</o></r>", Options{Path: "/r/o", Explode: "l", exploded: 1 << 12}, feedmill.ErrUnprocessable, "too many to explode"},
+		{"a cell before the last", book(`<Cell ss:Index="2"/><Cell ss:Index="1"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of the cell must be a whole number from 3 to 10000"},
+		{"a cell far away", book(`<Cell ss:Index="10001"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of the cell must be a whole number from 1 to 10000"},
+		{"a cell nowhere", book(`<Cell ss:Index="B"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of the cell"},
+		{"a cell over less than none", book(`<Cell ss:MergeAcross="-1"/>`), Options{}, feedmill.ErrUnprocessable, "the MergeAcross of the cell must be a whole number from 0"},
+		{"many values to explode", "<r><o>" + strings.Repeat("<l/>", 1<<11+1) + "</o></r>", Options{Path: "/r/o", Explode: "l", exploded: 1 << 12}, feedmill.ErrUnprocessable, "the maximum for explode"},
 	})
 }
 
@@ -59,8 +59,8 @@ func TestTableRefusesWhatIsLong(t *testing.T) {
 		smaller(t, &maxRecordBytes, 1<<17)
 	}
 	mustRefuse(t, []refusal{
-		{"a long record", "<r>" + strings.Repeat("<a>"+strings.Repeat("x", 1000)+"</a>", int(maxRecordBytes)/900) + "</r>", Options{Path: "/r"}, feedmill.ErrUnprocessable, fmt.Sprintf("the record is longer than %d bytes", maxRecordBytes)},
-		{"a long text", "<r><o><a>" + strings.Repeat("x", maxFieldBytes+1) + "</a></o></r>", Options{}, feedmill.ErrUnprocessable, "too long for a cell"},
+		{"a long record", "<r>" + strings.Repeat("<a>"+strings.Repeat("x", 1000)+"</a>", int(maxRecordBytes)/900) + "</r>", Options{Path: "/r"}, feedmill.ErrUnprocessable, fmt.Sprintf("the record is longer than %d bytes, the maximum", maxRecordBytes)},
+		{"a long text", "<r><o><a>" + strings.Repeat("x", maxFieldBytes+1) + "</a></o></r>", Options{}, feedmill.ErrUnprocessable, "the maximum for a cell"},
 		{"a long array", "<r><o>" + strings.Repeat("<a>"+strings.Repeat("x", 1000)+"</a>", maxFieldBytes/990) + "</o></r>", Options{Path: "/r/o"}, feedmill.ErrUnprocessable, "the JSON of a is longer than"},
 	})
 }
@@ -104,7 +104,7 @@ func TestNothingExploded(t *testing.T) {
 		}
 		decodetest.Rows(t, table)
 		warnings, err := table.Warnings()
-		if err != nil || len(warnings) != want || want > 0 && (warnings[0].Code != feedmill.WarnExplode || !strings.Contains(warnings[0].Detail, "anything at "+path)) {
+		if err != nil || len(warnings) != want || want > 0 && (warnings[0].Code != feedmill.WarnExplode || !strings.Contains(warnings[0].Detail, "value at "+path)) {
 			t.Errorf("%s: warnings %+v, %v", path, warnings, err)
 		}
 		table.Close()

@@ -24,7 +24,7 @@ func (r *Reader) extendTag() bool {
 		return false
 	}
 	if !r.fill(r.i) {
-		r.endsEarly("the document ends in the middle of a tag; is it cut off?")
+		r.endsEarly("the document ends inside a tag; is it truncated?")
 		return false
 	}
 	r.i = 0
@@ -74,7 +74,7 @@ func (r *Reader) forgetNames() {
 }
 
 func (r *Reader) failLongTag(at int) int {
-	return r.fail(at, "the tag is longer than %d bytes; put long text between tags rather than into attributes", maxTagBytes)
+	return r.fail(at, "the tag is longer than %d bytes, the maximum; put long text between tags, not in attributes", maxTagBytes)
 }
 
 // scanElementName reads the name of an element that is not the expected one.
@@ -91,7 +91,7 @@ func (r *Reader) scanElementName(i int) (s *symbol, end int) {
 // push opens an element whose tag is read.
 func (r *Reader) push(s *symbol, at int) bool {
 	if len(r.stack) >= MaxDepth {
-		r.fail(at, "more than %d elements stand in each other", MaxDepth)
+		r.fail(at, "elements are nested more than %d levels deep", MaxDepth)
 		return false
 	}
 	bound := len(r.bound)
@@ -164,14 +164,14 @@ func (r *Reader) scanEnd(i int, s *symbol) int {
 	if text := r.buf[start:i]; string(text) != s.text {
 		open := r.stack[len(r.stack)-1]
 		if len(text) == 0 {
-			return r.fail(i, "an end tag begins with the name of the element, without any space before it; write </%s>", excerpt(s.text))
+			return r.fail(i, "an end tag must start with the name of the element, without a space before it; write </%s>", excerpt(s.text))
 		}
-		return r.fail(start, "the end tag </%s> stands where </%s> is expected, the end of <%[2]s> (byte %d); close the elements in the order in which they stand in each other",
+		return r.fail(start, "found the end tag </%s>, expected </%s>, the end of <%[2]s> (byte %d); close inner elements before outer ones",
 			excerpt(text), excerpt(s.text), open.offset)
 	}
 	i = r.endOfSpace(i)
 	if r.buf[i] != '>' {
-		return r.unexpected(i, "an end tag has nothing but the name; write </%s>", excerpt(s.text))
+		return r.unexpected(i, "an end tag must contain only the name; write </%s>", excerpt(s.text))
 	}
 	return i + 1
 }

@@ -68,7 +68,7 @@ func (r *Reader) failBrackets(i int) bool {
 	if r.buf[i+1] != ']' || r.buf[i+2] != '>' {
 		return false
 	}
-	r.fail(i, "text may not have ]]>; write ]]&gt;")
+	r.fail(i, "text must not contain ]]>; write ]]&gt;")
 	return true
 }
 
@@ -125,7 +125,7 @@ func (r *Reader) readReferences(i int) (Kind, error) {
 			return r.giveText(r.scratch, i)
 		}
 		if !r.fill(r.i) {
-			return r.fault(r.endsEarly("the document ends in the middle of a reference; is it cut off?"))
+			return r.fault(r.endsEarly("the document ends inside a reference; is it truncated?"))
 		}
 		r.i = 0
 		return again, nil
@@ -148,7 +148,7 @@ func (r *Reader) readCDATA() (Kind, error) {
 			return r.giveText(data[:n], r.i+n)
 		}
 		if !r.fill(r.i) {
-			return r.fault(r.endsEarly("the document ends in the middle of a CDATA section; close it with ]]>"))
+			return r.fault(r.endsEarly("the document ends inside a CDATA section; close it with ]]>"))
 		}
 		r.i = 0
 	}

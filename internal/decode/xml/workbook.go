@@ -70,17 +70,17 @@ func (t *Table) openSheet(ctx context.Context) error {
 		return err
 	}
 	if t.sheet.width > input.MaxColumns {
-		return input.Refuse("too-many-columns", "the sheet has more than %d columns", input.MaxColumns)
+		return input.Refuse("too-many-columns", "the sheet has more than %d columns, the maximum", input.MaxColumns)
 	}
 	t.shape = &shape{record: &field{column: -1}, names: append(t.sheet.names, make([]string, max(t.sheet.width-len(t.sheet.names), 0))...)}
 	if t.sheet.names == nil {
 		t.warnings = append(t.warnings, feedmill.Warning{
-			Code: feedmill.WarnNoHeader, Count: 1, Detail: "the first row of the sheet is data, so the columns are numbered",
+			Code: feedmill.WarnNoHeader, Count: 1, Detail: "The first row of the sheet contains data, so the columns are numbered. Add a header row in the workbook.",
 		})
 	}
 	if sheets := rows.parent.parent.count; sheets > 1 {
 		t.warnings = append(t.warnings, feedmill.Warning{
-			Code: feedmill.WarnRecords, Count: sheets - 1, Detail: "the workbook has other sheets; the first one that has rows is read",
+			Code: feedmill.WarnRecords, Count: sheets - 1, Detail: "The workbook has several sheets; the first one with rows was read. Move the sheet you need to the front of the workbook.",
 		})
 	}
 	t.cutBlocks()
@@ -188,7 +188,7 @@ func (r *sheetReader) number(local string, otherwise, least int) (int, error) {
 	}
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < least || n > input.MaxColumns {
-		return 0, r.xml.Fault(fmt.Sprintf("the %s of this cell must be a whole number from %d to %d", local, least, input.MaxColumns))
+		return 0, r.xml.Fault(fmt.Sprintf("the %s of the cell must be a whole number from %d to %d", local, least, input.MaxColumns))
 	}
 	return n, nil
 }
@@ -210,7 +210,7 @@ func (r *sheetReader) row() error {
 			return err
 		}
 		if column = index + across; column > input.MaxColumns {
-			return r.xml.Fault("the sheet has more columns than can be read")
+			return r.xml.Fault("the sheet has more columns than the maximum")
 		}
 		return nil
 	})

@@ -25,11 +25,11 @@ const (
 
 var noteTexts = [noteKinds]struct{ code, detail string }{
 	noteRange:     {feedmill.WarnOutOfRange, "days and times that are infinite or outside the years 1 to 9999 are null"},
-	noteNotFinite: {feedmill.WarnNotFinite, "numbers that are infinite or none at all (NaN) are kept, and are null where they are read as JSON"},
+	noteNotFinite: {feedmill.WarnNotFinite, "Infinity and NaN were kept. They are null in JSON. Fix them at the source if they are errors."},
 	noteNoNumber:  {feedmill.WarnNotFinite, "decimals that are infinite or none at all (NaN) are null"},
 	noteSum:       {feedmill.WarnNotFinite, "Sums and averages that are beyond the range of a number, or not a number, are null."},
-	noteText:      {feedmill.WarnBadText, "texts are not UTF-8; bytes that are no text became U+FFFD"},
-	noteJSON:      {feedmill.WarnBadJSON, "values of a column that says it is JSON are none, and became JSON strings"},
+	noteText:      {feedmill.WarnBadText, "Some texts are not UTF-8. Their invalid bytes were replaced with U+FFFD. Write UTF-8 at the source."},
+	noteJSON:      {feedmill.WarnBadJSON, "Some values of this JSON column are not valid JSON and were imported as JSON strings. Fix them at the source."},
 	noteZeroDate:  {feedmill.WarnOutOfRange, "zero dates such as 0000-00-00, and days that no calendar has, are null"},
 	noteMisfit:    {feedmill.WarnNulled, "values that are not of the type that the column is declared with are null; declare it without a type to have them as text"},
 	noteTruth:     {feedmill.WarnTruth, "numbers other than 0 and 1 in a column of booleans are true, as the database has it"},
