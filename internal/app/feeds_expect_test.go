@@ -30,9 +30,9 @@ func TestRowsThatAreNotExpected(t *testing.T) {
 	}
 	s.send(t, request{method: "PATCH", path: path + "/columns", body: `[{"id":"` + f.Columns[1].ID + `","name":"remark"}]`})
 	for data, wanted := range map[string]string{
-		"id,note\n1,a\n":           "minRows is 2; there are 1 rows after 4, and maxDrop is 0.5",
-		"id,note\n1,a\n2,\n3,\n":   `the column "remark" has no value in 2 rows (notNull)`,
-		"id,note\n1,a\n1,b\n1,c\n": `the column "id" has 1 values in more than one row (unique)`,
+		"id,note\n1,a\n":           "minRows is 2; the number of rows drops to 1 from 4; maxDrop is 0.5",
+		"id,note\n1,a\n2,\n3,\n":   `column "remark" is null in 2 rows (notNull)`,
+		"id,note\n1,a\n1,b\n1,c\n": `column "id" has 1 values that occur in several rows (unique)`,
 	} {
 		got := s.sendData(t, "PUT", path+"/data", "text/csv", data)
 		if got.status != 422 || !strings.Contains(strings.ReplaceAll(got.body, `\"`, `"`), wanted) || !strings.Contains(got.body, "/problems/unexpected-rows") {
@@ -81,7 +81,7 @@ func TestFetchedRowsThatAreNotExpected(t *testing.T) {
 		return f.State == "ready" && f.Version == 2
 	})
 	shop.set(200, `[{"id":3},{"id":4,"extra":true}]`)
-	if f, _ = s.refreshed(t, f.ID); f.State != "failed" || f.Version != 2 || !strings.Contains(f.LastError.Detail, `the column "extra" is new`) {
+	if f, _ = s.refreshed(t, f.ID); f.State != "failed" || f.Version != 2 || !strings.Contains(f.LastError.Detail, `column "extra" is new`) {
 		t.Errorf("%+v", f)
 	}
 	s.send(t, request{method: "PATCH", path: path, body: `{"schemaPolicy":"widen"}`})

@@ -362,8 +362,8 @@ func TestRejectsOfPages(t *testing.T) {
 	if f.RowCount != 3 {
 		t.Fatalf("%+v %+v", f, r)
 	}
-	want := `[{"record":3,"page":2,"column":"total","value":"soon","reason":"\"soon\" is no value of the type decimal","raw":{"id":12345678901234567890,"paid":true,"tags":["b",7],"total":"soon"}},` +
-		`{"record":5,"page":3,"column":"total","value":"never","reason":"\"never\" is no value of the type decimal","raw":{"id":5,"paid":null,"tags":null,"total":"never"}}]`
+	want := `[{"record":3,"page":2,"column":"total","value":"soon","reason":"\"soon\" is not a value of the type decimal","raw":{"id":12345678901234567890,"paid":true,"tags":["b",7],"total":"soon"}},` +
+		`{"record":5,"page":3,"column":"total","value":"never","reason":"\"never\" is not a value of the type decimal","raw":{"id":5,"paid":null,"tags":null,"total":"never"}}]`
 	if got := s.send(t, request{method: "GET", path: "/data_feeds/" + f.ID + "/refreshes/" + r.ID + "/rejects"}); got.body != want {
 		t.Errorf("%d %s\nwant  %s", got.status, got.body, want)
 	}

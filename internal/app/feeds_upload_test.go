@@ -183,7 +183,7 @@ func TestBadUploadsKeepNothing(t *testing.T) {
 		{name: "charset", mediaType: "text/csv; charset=ebcdic", data: "a\n1\n", status: 415, place: "header Content-Type"},
 		{name: "encoding", mediaType: "text/csv", header: [][2]string{{"Content-Encoding", "br"}}, data: "a\n1\n", status: 415, place: "header Content-Encoding"},
 		{name: "binary", mediaType: "text/csv", data: "a\x00\x01\x02\n\x03", status: 422, says: "byte 1"},
-		{name: "a workbook as csv", mediaType: "text/csv", data: "PK\x03\x04xxxx", status: 422, says: "zip archive"},
+		{name: "a workbook as csv", mediaType: "text/csv", data: "PK\x03\x04xxxx", status: 422, says: "ZIP archive"},
 		{name: "broken json", mediaType: "application/json", data: "[{\"a\":1},\n{\"a\":}]", status: 422, says: "line 2, column 6"},
 		{name: "truncated gzip", mediaType: "text/csv", header: [][2]string{{"Content-Encoding", "gzip"}}, data: gzipped(ordersCSV)[:60], status: 422, says: "truncated"},
 		{name: "no gzip", mediaType: "text/csv", header: [][2]string{{"Content-Encoding", "gzip"}}, data: "a\n1\n", status: 422},

@@ -123,7 +123,7 @@ func (f *Folder) sync(folder string) error {
 
 func check(name string) error {
 	if !fs.ValidPath(name) || name == "." || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
-		return fmt.Errorf("%q is no name of a blob", name)
+		return fmt.Errorf("%q is not a valid blob name", name)
 	}
 	return nil
 }

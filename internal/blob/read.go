@@ -38,7 +38,7 @@ func (f *Folder) Open(_ context.Context, name string) (Blob, error) {
 	}
 	info, err := opened.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%w: %s is no blob", feedmill.ErrNotFound, name)
+		err = fmt.Errorf("%w: %s is not a blob", feedmill.ErrNotFound, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open blob: %w", errors.Join(classify(err), opened.Close()))

@@ -22,7 +22,7 @@ func (f *Feeds) ChangeColumns(ctx context.Context, workspace, id feedmill.ID, ch
 		return feedmill.Feed{}, err
 	}
 	if before.Version == 0 {
-		return feedmill.Feed{}, &feedmill.Error{Kind: feedmill.ErrConflict, Type: "no-data", Detail: "The feed has no columns yet; change them when its first refresh is done."}
+		return feedmill.Feed{}, &feedmill.Error{Kind: feedmill.ErrConflict, Type: "no-data", Detail: "The feed has no columns yet. Change them after its first refresh."}
 	}
 	wanted := before
 	if err := wanted.Relabel(changes); err != nil {
@@ -76,7 +76,7 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 		return nil, events, err
 	})
 	if errors.Is(err, feedmill.ErrConflict) {
-		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "The feed has got other data at the same time; look at it and try again."}
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "The feed's data was changed by another request. Fetch the feed again and retry."}
 	}
 	if err != nil {
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("retype columns: %w", err))
@@ -102,7 +102,7 @@ func readingOf(feed feedmill.Feed) feedmill.Reading {
 }
 
 // errPartial says that an original has not all rows of its version.
-var errPartial = errors.New("the original is not all of its version")
+var errPartial = errors.New("the original does not contain all rows of its version")
 
 // remodel makes the next version of the upload that a feed has: of the original where
 // that is all of it, else of the rows that are stored. If it fails, nothing is left but
@@ -127,7 +127,7 @@ func (m *Mill) remodel(ctx context.Context, l *loading) error {
 func (m *Mill) remodelOriginal(ctx context.Context, l *loading, v feedmill.FeedVersion) error {
 	original, err := m.Blobs.Open(ctx, v.Original)
 	if err != nil {
-		return fmt.Errorf("the upload as it came: %w", lake.Elsewhere(err))
+		return fmt.Errorf("read the original upload: %w", lake.Elsewhere(err))
 	}
 	defer original.Close()
 	l.refresh.BytesIn = original.Size()

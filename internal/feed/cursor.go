@@ -19,7 +19,7 @@ func cursorRecord(v feedmill.FeedVersion) string { return "cursor/" + string(v.F
 func (m *Mill) sealCursor(v feedmill.FeedVersion, c lake.Cursor) (string, error) {
 	sealed, err := m.Vault.Seal([]byte(c.String()), cursorRecord(v))
 	if err != nil {
-		return "", fmt.Errorf("sealing a cursor: %w", err)
+		return "", fmt.Errorf("seal a cursor: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
@@ -48,5 +48,5 @@ func (m *Mill) openCursor(ctx context.Context, v feedmill.FeedVersion, text stri
 }
 
 func noCursor() error {
-	return feedmill.Invalid("", feedmill.Fault{Parameter: "cursor", Detail: "This is no cursor of this feed; take it from the Link header of the page before."})
+	return feedmill.Invalid("", feedmill.Fault{Parameter: "cursor", Detail: "cursor is not valid for this feed. Use the cursor from the previous page's Link header."})
 }

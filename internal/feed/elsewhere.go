@@ -63,7 +63,7 @@ func (v *VerifiedFiles) CountMissing(ctx context.Context, before int) (missing i
 	}
 	v.missing.Set(float64(missing))
 	if missing > 0 && before == 0 {
-		v.log.Warn("files of feeds are not in this data folder: their data is not served here (503 files-elsewhere), and this replica does not refresh them", "missing", missing, "files", total)
+		v.log.Warn("files of feeds are missing in this data folder; this replica returns 503 files-elsewhere for them and does not refresh them", "missing", missing, "files", total)
 	}
 	return missing, nil
 }

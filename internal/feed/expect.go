@@ -22,9 +22,9 @@ func (l *loading) wantFrozen(columns []feedmill.Column) error {
 		at := slices.IndexFunc(l.before.Columns, func(had feedmill.Column) bool { return had.ID == c.ID })
 		switch {
 		case at < 0:
-			found = append(found, fmt.Sprintf("the column %q is new", c.Name))
+			found = append(found, fmt.Sprintf("column %q is new", c.Name))
 		case c.Type != l.before.Columns[at].Type && !c.Fixed:
-			found = append(found, fmt.Sprintf("the column %q has values that are %s and not %s", c.Name, c.Type, l.before.Columns[at].Type))
+			found = append(found, fmt.Sprintf("column %q has %s values, but its type is %s", c.Name, c.Type, l.before.Columns[at].Type))
 		}
 	}
 	if len(found) == 0 {
@@ -32,7 +32,7 @@ func (l *loading) wantFrozen(columns []feedmill.Column) error {
 	}
 	return &feedmill.Error{
 		Kind: feedmill.ErrUnprocessable, Type: "frozen-columns",
-		Detail: "The columns of the feed are frozen: " + strings.Join(found, ", ") + ". Set schemaPolicy to widen to let the feed have them.",
+		Detail: "The columns of the feed are frozen: " + strings.Join(found, ", ") + ". Set schemaPolicy to widen to accept these changes.",
 	}
 }
 
@@ -44,14 +44,14 @@ func (m *Mill) wantExpected(ctx context.Context, l *loading, v *lake.Version) er
 	}
 	var broken []string
 	if v.Rows < expected.MinRows {
-		broken = append(broken, fmt.Sprintf("there are %d rows, and minRows is %d", v.Rows, expected.MinRows))
+		broken = append(broken, fmt.Sprintf("the new version has %d rows; minRows is %d", v.Rows, expected.MinRows))
 	}
 	if lost := l.before.RowCount - v.Rows; expected.MaxDrop != nil && l.before.Version > 0 && float64(lost) > *expected.MaxDrop*float64(l.before.RowCount) {
-		broken = append(broken, fmt.Sprintf("there are %d rows after %d, and maxDrop is %g", v.Rows, l.before.RowCount, *expected.MaxDrop))
+		broken = append(broken, fmt.Sprintf("the number of rows drops to %d from %d; maxDrop is %g", v.Rows, l.before.RowCount, *expected.MaxDrop))
 	}
 	for _, name := range expected.Columns() {
 		if !slices.ContainsFunc(v.Columns, func(c feedmill.Column) bool { return c.Name == name }) {
-			broken = append(broken, fmt.Sprintf("there is no column %q", name))
+			broken = append(broken, fmt.Sprintf("column %q is missing", name))
 		}
 	}
 	for _, name := range expected.NotNull {
@@ -60,7 +60,7 @@ func (m *Mill) wantExpected(ctx context.Context, l *loading, v *lake.Version) er
 			return err
 		}
 		if n > 0 {
-			broken = append(broken, fmt.Sprintf("the column %q has no value in %d rows (notNull)", name, n))
+			broken = append(broken, fmt.Sprintf("column %q is null in %d rows (notNull)", name, n))
 		}
 	}
 	for _, name := range expected.Unique {
@@ -69,7 +69,7 @@ func (m *Mill) wantExpected(ctx context.Context, l *loading, v *lake.Version) er
 			return err
 		}
 		if n > 0 {
-			broken = append(broken, fmt.Sprintf("the column %q has %d values in more than one row (unique)", name, n))
+			broken = append(broken, fmt.Sprintf("column %q has %d values that occur in several rows (unique)", name, n))
 		}
 	}
 	if len(broken) == 0 {
@@ -77,7 +77,7 @@ func (m *Mill) wantExpected(ctx context.Context, l *loading, v *lake.Version) er
 	}
 	return &feedmill.Error{
 		Kind: feedmill.ErrUnprocessable, Type: "unexpected-rows",
-		Detail: "The rows are not what is expected of them: " + strings.Join(broken, "; ") + ". The version before stays. Send accept=true to take them all the same, once.",
+		Detail: "The rows do not meet the feed's expectations: " + strings.Join(broken, "; ") + ". The feed keeps its previous version. Send accept=true to accept these rows once.",
 	}
 }
 
@@ -90,7 +90,7 @@ func checkExpected(feed *feedmill.Feed, expected feedmill.ExpectedRows) error {
 	for member, names := range map[string][]string{"notNull": expected.NotNull, "unique": expected.Unique} {
 		for i, name := range names {
 			if columnIDs(feed.Columns, []string{name}) == nil {
-				faults.Note(fmt.Sprintf("/expect/%s/%d", member, i), fmt.Sprintf("the feed has no column %q", name))
+				faults.Note(fmt.Sprintf("/expect/%s/%d", member, i), fmt.Sprintf("The feed has no column %q.", name))
 			}
 		}
 	}

@@ -101,7 +101,7 @@ func (m *Mill) storedFile(ctx context.Context, table *lake.Version, q feedmill.Q
 }
 
 // errNoExport says that there is no room for a file.
-var errNoExport = errors.New("there is no room for the result of a query")
+var errNoExport = errors.New("not enough disk space for the result of a query")
 
 // export writes the result of a query to a file and keeps it with the version. Whatever
 // ends this in between leaves a file that no version has, which is swept.

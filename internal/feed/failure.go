@@ -89,7 +89,7 @@ func problemOf(err error) feedmill.FeedError {
 	if !ok {
 		return feedmill.FeedError{
 			Type: "/problems/fetch-failed", Title: "The data could not be fetched",
-			Detail: "Something went wrong on our side; the next refresh tries again.",
+			Detail: "The server had an internal error. Feedmill retries at the next refresh; the server log has the cause.",
 		}
 	}
 	title := notModelled

@@ -267,8 +267,8 @@ func TestRejectsAreKept(t *testing.T) {
 	if got := s.rows(t, f); got != "a,b\n1,1\n4,4\n" || f.LastRefresh.RowsRejected != 2 {
 		t.Errorf("%q, and %d rejected", got, f.LastRefresh.RowsRejected)
 	}
-	want := `{"record":2,"page":null,"column":"a","value":"x","reason":"\"x\" is no value of the type integer","raw":{"a":"x","b":"2"}}
-{"record":3,"page":null,"column":"b","value":"<y>","reason":"\"<y>\" is no value of the type integer","raw":{"a":"3","b":"<y>"}}
+	want := `{"record":2,"page":null,"column":"a","value":"x","reason":"\"x\" is not a value of the type integer","raw":{"a":"x","b":"2"}}
+{"record":3,"page":null,"column":"b","value":"<y>","reason":"\"<y>\" is not a value of the type integer","raw":{"a":"3","b":"<y>"}}
 `
 	if diff := cmp.Diff(want, s.content(t, f.LastRefresh.Rejects)); diff != "" {
 		t.Errorf("rejects (-want +got):\n%s", diff)

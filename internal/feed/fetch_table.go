@@ -48,7 +48,7 @@ func (f FetchedTables) SelectFetched(ctx context.Context, job feedmill.Fetch, de
 		return nil, err
 	}
 	if cut && (len(t.Where) > 0 || len(t.Sort) > 0 || t.Grouped()) {
-		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnPart, Count: table.rows(), Detail: fmt.Sprintf("only the first %d records were looked at, of more that there are", table.rows())})
+		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnPart, Count: table.rows(), Detail: fmt.Sprintf("Only the first %d records were used; the source has more.", table.rows())})
 	}
 	t = t.Over(v.Columns)
 	if err := give(t.Columns(), nil); err != nil {
@@ -80,7 +80,7 @@ func (m *Mill) tabulate(ctx context.Context, f *fetching, t *fetchedTable, colum
 		return v, nil, t.failed
 	}
 	if t.typed != nil {
-		return v, nil, &feedmill.SourceFailure{Type: "unsupported-format", Title: "The answer cannot be read", Detail: "The answer has types of its own, and a service needs one that is read by its fields."}
+		return v, nil, &feedmill.SourceFailure{Type: "unsupported-format", Title: "The response cannot be read", Detail: "The response is in a format with column types, such as Parquet. Services require a format without types, such as JSON or CSV."}
 	}
 	schema, found, err := t.inference.Schema(t.pages)
 	if err != nil {
@@ -134,5 +134,5 @@ func unusable(err error) error {
 	for _, f := range refusal.Faults {
 		detail += " " + f.Pointer + ": " + f.Detail
 	}
-	return &feedmill.SourceFailure{Type: "unusable-service", Title: "The service cannot be used", Detail: "What the service and its connection say makes no request that can be sent. " + detail}
+	return &feedmill.SourceFailure{Type: "unusable-service", Title: "The service cannot be used", Detail: "The service and its connection do not produce a valid request. " + detail}
 }

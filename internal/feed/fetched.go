@@ -172,7 +172,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 	shared := !bytes.Equal(def.Source.Spec, source.Spec) || !bytes.Equal(def.Source.Secrets, secrets) || def.Source.Rules != source.Rules
 	return func(c *feedmill.SourceChange) (news []feedmill.SourceNews, err error) {
 		if !bytes.Equal(c.Source.Spec, source.Spec) || !bytes.Equal(c.Source.Secrets, source.Secrets) || !bytes.Equal(c.Feed(before.ID).Spec, before.Spec) {
-			return nil, &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "Somebody else has changed the feed at the same time; read it and try again."}
+			return nil, &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "The feed was changed by another request. Fetch it again and retry with its new ETag."}
 		}
 		at := now()
 		if err := f.defineSource(&c.Source, def.Source, at); err != nil {

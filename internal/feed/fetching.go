@@ -152,18 +152,18 @@ func (f *fetching) addPage(ctx context.Context, t *fetchedTable, format string, 
 			return t.pages.Add(ctx, "ndjson", body)
 		}
 		if decode.IsTyped(format) {
-			return 0, refusePage(p, "unsupported-format", "it is %s, which has columns and types of its own: leave out columns and each.include", format)
+			return 0, refusePage(p, "unsupported-format", "the page is %s, which defines its own columns and types; remove columns and each.include", format)
 		}
 		return t.pages.AddWith(ctx, format, p.Body, p.With)
 	}
 	if kind, ok := pageFormats.Named(format); ok && t.reading.Path != "" && !slices.Contains(kind.Parameters, "path") {
-		return 0, refusePage(p, "wrong-content-type", "it is %s, which has nothing that response.path (%s) could name; see why the answer is no JSON, or leave the path out", format, t.reading.Path)
+		return 0, refusePage(p, "wrong-content-type", "the page is %s, to which response.path (%s) does not apply; check why the response is not JSON, or remove the path", format, t.reading.Path)
 	}
 	if decode.IsTyped(format) {
 		return f.addTypedPage(ctx, t, format, p)
 	}
 	if t.typed != nil {
-		return 0, refusePage(p, "mixed-formats", "it is %s, and the pages before it have types of their own", format)
+		return 0, refusePage(p, "mixed-formats", "the page is %s, but the previous pages define column types", format)
 	}
 	return t.pages.Add(ctx, format, p.Body)
 }

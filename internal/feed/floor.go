@@ -39,8 +39,8 @@ func (f *Floor) Check() error {
 	if free < f.Bytes {
 		return &feedmill.Error{
 			Kind: feedmill.ErrNoRoom,
-			Detail: fmt.Sprintf("The disk has %d bytes free, and the server keeps %d bytes free (minFreeDisk). "+
-				"Nothing was stored. Retry when the operator has made room; deliveries continue.", free, f.Bytes),
+			Detail: fmt.Sprintf("The disk has %d bytes free; the server keeps %d bytes free (minFreeDisk). "+
+				"Nothing was stored. Retry after the operator frees disk space; deliveries continue.", free, f.Bytes),
 		}
 	}
 	return nil

@@ -51,9 +51,9 @@ func (h *heldBodies) count(reg prometheus.Registerer) {
 		}
 	}
 	reg.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_previews_held", Help: "Bodies of previews that are held for requests that follow."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_previews_held", Help: "Preview uploads stored for later requests."},
 			sum(func(*heldBody) int64 { return 1 })),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_previews_held_bytes", Help: "Bytes on disk of the bodies of previews that are held."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_previews_held_bytes", Help: "Bytes on disk used by stored preview uploads."},
 			sum(func(b *heldBody) int64 { return b.bytes })))
 }
 
@@ -178,7 +178,7 @@ func (m *Mill) LetGo(of feedmill.HeldBody) {
 
 var errNotHeld = &feedmill.Error{
 	Kind: feedmill.ErrNotFound, Type: "no-preview",
-	Detail: "No data is held under this handle: it was used or is older than 15 minutes, it is another credential's, or another replica has it. Send the data again.",
+	Detail: "No data is stored for this handle. It was used, is older than 15 minutes, or belongs to another credential or replica. Send the data again.",
 }
 
 // Held returns a body that is held for an owner, to be read from its beginning. It is

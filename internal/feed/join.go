@@ -76,7 +76,7 @@ func (f *Feeds) join(ctx context.Context, workspace feedmill.ID, v feedmill.Feed
 		return v, err
 	}
 	if err := f.markUnused(ctx, files); err != nil {
-		f.Log.Warn("joined files are left to be swept", "feed", v.Feed, "error", err)
+		f.Log.Warn("joined files could not be deleted; the next sweep deletes them", "feed", v.Feed, "error", err)
 	}
 	return f.Store.FeedVersion(ctx, workspace, v.Feed, v.Number)
 }

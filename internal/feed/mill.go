@@ -123,14 +123,14 @@ func (m *Mill) takeTurn(ctx context.Context, slots *share.Slots, work func(conte
 
 var errTooMuchAtOnce = &feedmill.Error{
 	Kind: feedmill.ErrTooMany, Type: "too-many-uploads", RetryAfter: 5 * time.Second,
-	Detail: fmt.Sprintf("%d uploads or previews of this workspace wait for their turn already. Send it again after the time in the Retry-After header, and fewer at once.", maxWaiting),
+	Detail: fmt.Sprintf("This workspace already has %d waiting uploads and previews (the maximum). Retry after the time in the Retry-After header, with fewer concurrent requests.", maxWaiting),
 }
 
 // secrets opens what a source has sealed.
 func (m *Mill) secrets(ctx context.Context, s feedmill.Source) ([]byte, error) {
 	secrets, err := m.Vault.Unseal(ctx, s.Secrets, s.SecretsRecord())
 	if err != nil {
-		return nil, fmt.Errorf("the secrets of a source: %w", err)
+		return nil, fmt.Errorf("read the secrets of a source: %w", err)
 	}
 	return secrets, nil
 }
@@ -138,6 +138,6 @@ func (m *Mill) secrets(ctx context.Context, s feedmill.Source) ([]byte, error) {
 // remove removes a file that nothing has, or leaves it to be swept.
 func (m *Mill) remove(name string) {
 	if err := m.Blobs.Delete(context.Background(), name); err != nil {
-		m.Log.Warn("a file that nothing has is left to be swept", "file", name, "error", err)
+		m.Log.Warn("an unused file could not be deleted; the next sweep deletes it", "file", name, "error", err)
 	}
 }

@@ -72,7 +72,7 @@ func (f *misfits) reject(m *model.Misfit) {
 	if f.fault != nil {
 		return
 	}
-	r := reject{Record: m.Row, Column: m.Column, Value: m.Sample, Reason: fmt.Sprintf("%q is no value of the type %s", m.Sample, m.Type), Raw: make(map[string]json.RawMessage)}
+	r := reject{Record: m.Row, Column: m.Column, Value: m.Sample, Reason: fmt.Sprintf("%q is not a value of the type %s", m.Sample, m.Type), Raw: make(map[string]json.RawMessage)}
 	if f.pageOf != nil {
 		r.Page = new(f.pageOf(m.Row))
 	}
@@ -124,7 +124,7 @@ func (f *misfits) refusal() error {
 	}
 	return &misfitError{columns, &feedmill.Error{
 		Kind: feedmill.ErrUnprocessable, Type: "misfit",
-		Detail: strings.Join(said, "; ") + `; mend the values, set another type, or set onMisfit to "null" (they become null) or "reject" (their rows are left out)`,
+		Detail: strings.Join(said, "; ") + `. Fix the values, set another type, or set onMisfit to "null" (they become null) or "reject" (their rows are left out).`,
 	}}
 }
 
@@ -147,7 +147,7 @@ func (c *misfitColumn) String() string {
 	if c.count != 1 {
 		values = fmt.Sprintf("%d values are", c.count)
 	}
-	return fmt.Sprintf("in the column %q %s not of the type %s that was set (%s)", c.name, values, c.as, strings.Join(examples, ", "))
+	return fmt.Sprintf("column %q: %s not of the type %s that was set (%s)", c.name, values, c.as, strings.Join(examples, ", "))
 }
 
 // warnings say what was left out.
@@ -155,10 +155,10 @@ func (f *misfits) warnings() (all []feedmill.Warning) {
 	for _, c := range f.columns {
 		w := feedmill.Warning{
 			Code: feedmill.WarnNulled, Column: c.name, Count: c.count, FirstRow: c.examples[0].Row, Examples: c.examples,
-			Detail: fmt.Sprintf("values that are not of the type %s, which was set, are null", c.as),
+			Detail: fmt.Sprintf("Values that are not of the type %s that was set were imported as null. Fix them at the source, or set another type.", c.as),
 		}
 		if c.policy == feedmill.MisfitsReject {
-			w.Code, w.Detail = feedmill.WarnRejected, fmt.Sprintf("rows with values that are not of the type %s, which was set, are left out; the rejects of the refresh list them", c.as)
+			w.Code, w.Detail = feedmill.WarnRejected, fmt.Sprintf("Rows with values that are not of the type %s that was set were left out. The rejects of the refresh list them. Fix them at the source, or set another type.", c.as)
 		}
 		all = append(all, w)
 	}

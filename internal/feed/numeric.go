@@ -37,7 +37,7 @@ func (m *Mill) refuseNumericText(ctx context.Context, v feedmill.FeedVersion, q 
 			if place.Parameter == "" {
 				place.Pointer += "/filters/" + strconv.Itoa(i)
 			}
-			place.Detail = fmt.Sprintf(`the column %q is text and all of its values are numbers, which %s would compare as texts ("9" is after "10"); give it a type of numbers first: PATCH /data_feeds/%s/columns with [{"id":%q,"type":"decimal"}]`,
+			place.Detail = fmt.Sprintf(`column %q is text and all of its values are numbers, so %s would compare them as text ("9" is after "10"). Set a numeric type first: PATCH /data_feeds/%s/columns with [{"id":%q,"type":"decimal"}]`,
 				c.Name, f.Op, v.Feed, v.Columns[at].ID)
 			faults.Add(place)
 		}

@@ -35,7 +35,7 @@ func (m *Mill) page(ctx context.Context, v feedmill.FeedVersion, read readRows) 
 
 var errTooManyPages = &feedmill.Error{
 	Kind: feedmill.ErrTooMany, Type: "too-many-queries", RetryAfter: 5 * time.Second,
-	Detail: "So many rows of this workspace wait on disk for their readers that there is no room for these. Ask again after the time in the Retry-After header, or for smaller pages; a file of all rows is sent as it is read.",
+	Detail: "This workspace already has the maximum of rows waiting on disk for its clients. Retry after the time in the Retry-After header, request smaller pages, or download all rows as a file.",
 }
 
 // held is bytes that are first written and then read: in memory up to a limit,

@@ -27,7 +27,7 @@ func (f *Feeds) checkParents(ctx context.Context, workspace, id, source feedmill
 		err := f.eachUpstream(ctx, workspace, []feedmill.ID{parent.ID}, func(_ feedmill.ID, up *feedmill.Feed) error {
 			switch {
 			case up == nil:
-				return feedmill.Invalid("", feedmill.Fault{Pointer: parent.Pointer, Detail: "There is no such feed in this workspace."})
+				return feedmill.Invalid("", feedmill.Fault{Pointer: parent.Pointer, Detail: "This workspace has no such feed."})
 			case up.ID == id || up.Source == source:
 				return feedmill.Invalid("", feedmill.Fault{Pointer: parent.Pointer, Detail: "The feed would be built from its own rows. Choose another feed."})
 			}
@@ -106,7 +106,7 @@ func (f *Feeds) UpstreamWarnings(ctx context.Context, feed feedmill.Feed) (warni
 			warn("upstream-failing", fmt.Sprintf("The upstream feed %s (%s) has failed since its version %d, so this feed has no newer data. Fix that feed; its lastError has the reason.", up.ID, up.Name, up.Version))
 		}
 		if up.Stale {
-			warn("upstream-stale", fmt.Sprintf("The upstream feed %s (%s) has no new data within its expectEvery, so this feed may be out of date. Refresh that feed, or change its expectEvery.", up.ID, up.Name))
+			warn("upstream-stale", fmt.Sprintf("The upstream feed %s (%s) has no new data within its expectEvery, so this feed can be out of date. Refresh that feed, or change its expectEvery.", up.ID, up.Name))
 		}
 		return nil
 	})

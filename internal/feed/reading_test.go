@@ -182,11 +182,11 @@ func TestExpectedUploads(t *testing.T) {
 		{"", feedmill.ExpectedRows{}, data, ""},
 		{"", feedmill.ExpectedRows{MinRows: 2}, "a,b,n\n1,x,1\n", "minRows is 2"},
 		{"", feedmill.ExpectedRows{MinRows: 1, MaxDrop: &drop}, "a,b,n\n1,x,1\n", "maxDrop is 0.5"},
-		{"", feedmill.ExpectedRows{NotNull: []string{"a", "b"}}, "a,b,n\n1,x,1\n2,,2\n3,,3\n", `"b" has no value in 2 rows`},
+		{"", feedmill.ExpectedRows{NotNull: []string{"a", "b"}}, "a,b,n\n1,x,1\n2,,2\n3,,3\n", `"b" is null in 2 rows`},
 		{"", feedmill.ExpectedRows{NotNull: []string{"a", "b"}}, "a,b,n\n1,x,1\n2,y,\n", ""},
 		{"", feedmill.ExpectedRows{Unique: []string{"a", "b"}}, "a,b,n\n1,x,1\n2,x,2\n", `"b" has 1 values`},
 		{"", feedmill.ExpectedRows{Unique: []string{"a", "b"}}, "a,b,n\n1,x,1\n2,y,1\n", ""},
-		{feedmill.SchemaFreeze, feedmill.ExpectedRows{}, "a,b,n\n1,x,y\n", `"n" has values that are text and not integer`},
+		{feedmill.SchemaFreeze, feedmill.ExpectedRows{}, "a,b,n\n1,x,y\n", `"n" has text values, but its type is integer`},
 		{feedmill.SchemaFreeze, feedmill.ExpectedRows{}, "a,b,n,m\n1,x,1,1\n", `"m" is new`},
 		{feedmill.SchemaFreeze, feedmill.ExpectedRows{}, "n,a,b\n1,2,x\n", ""},
 	} {

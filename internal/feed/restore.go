@@ -27,7 +27,7 @@ func (f *Feeds) Restore(ctx context.Context, workspace, id feedmill.ID, number i
 		feed, err = f.restoreUpload(ctx, feed, l, respond)
 	}
 	if errors.Is(err, feedmill.ErrConflict) {
-		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "The feed got a new version at the same time. Look at it, and restore again if you still want to."}
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "The feed got a new version from another request. Check that version, and retry if you still want to restore."}
 	}
 	if err != nil {
 		return feedmill.Feed{}, fmt.Errorf("restore a version: %w", err)
@@ -42,7 +42,7 @@ func (f *Feeds) restoring(ctx context.Context, feed feedmill.Feed, number int64)
 		err = feedmill.ErrNotFound
 	}
 	if errors.Is(err, feedmill.ErrNotFound) {
-		err = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-version", Detail: "There is no such version of this feed, or it is not kept any more."}
+		err = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-version", Detail: "The feed has no such version, or the version is no longer kept."}
 	}
 	if err != nil {
 		return nil, err

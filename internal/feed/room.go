@@ -37,7 +37,7 @@ func (m *Mill) checkStored(ctx context.Context, workspace feedmill.ID, kind erro
 	}
 	stored, unmeasured, err := m.Room.Stored.StoredFiles(ctx, workspace)
 	if err != nil {
-		return 0, fmt.Errorf("what a workspace has stored: %w", err)
+		return 0, fmt.Errorf("read the stored bytes of a workspace: %w", err)
 	}
 	for _, name := range unmeasured {
 		size, err := m.size(ctx, name)
@@ -65,7 +65,7 @@ func (m *Mill) checkStored(ctx context.Context, workspace feedmill.ID, kind erro
 func quotaReached(kind error, most int64) error {
 	return &feedmill.Error{
 		Kind: kind, Type: "stored-bytes", Transient: true,
-		Detail: fmt.Sprintf("The feeds of this workspace may take %d bytes on disk (maxStoredBytes), and there is no room for more. Delete feeds, or ask the operator for more; versions that are no longer kept make room by themselves.", most),
+		Detail: fmt.Sprintf("The feeds of this workspace use all of their %d bytes on disk (maxStoredBytes). Delete feeds, keep fewer versions, or ask the operator to raise the limit.", most),
 	}
 }
 

@@ -99,7 +99,7 @@ func (m *Mill) fetchFor(ctx context.Context, source Source, f *fetching, claim *
 // closed spoils nothing.
 func (m *Mill) closeFetched(f *fetching, source feedmill.ID) {
 	if err := f.close(); err != nil {
-		m.Log.Warn("closing what was fetched", "source", source, "error", err)
+		m.Log.Warn("closing fetched data failed", "source", source, "error", err)
 	}
 }
 
@@ -120,7 +120,7 @@ func (m *Mill) keepSecrets(ctx context.Context, run *feedmill.Source, secrets []
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep the secrets of a source: %w", err)
+		return fmt.Errorf("keep read the secrets of a source: %w", err)
 	}
 	run.Secrets = sealed
 	return nil

@@ -37,8 +37,8 @@ func (l *loading) wantSameKeys(columns []feedmill.Column) error {
 		if was == now || feedmill.KeepsOrder(was, now) && now != columnar.TypeNumber {
 			continue
 		}
-		return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: feedmill.ProblemTypeChanged, Title: "A key has another type", Detail: fmt.Sprintf(
-			"The key column %q is %s, and the data has values in it that are %s: rows with the same key would no longer be recognized. The feed keeps its last version. Fix the values, or send accept=true to take the new type.", name, was, now)}
+		return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: feedmill.ProblemTypeChanged, Title: "The type of a key column changed", Detail: fmt.Sprintf(
+			"Key column %q is %s, but the data has %s values in it, so rows with the same key would no longer match. The feed keeps its previous version. Fix the values, or send accept=true to accept the new type.", name, was, now)}
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (l *loading) keyWarnings(columns []feedmill.Column) (warnings []feedmill.Wa
 		}
 		scale := l.before.Columns[at].Scale
 		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnKeyText, Column: name, Count: 1, Detail: fmt.Sprintf(
-			"The key column became text. Stored rows have %d digits after the point (%.*f), so rows that the source writes in another way (1.5) are not merged with them. Replace all rows (mode=replace) to fix it.", scale, scale, 1.5)})
+			"The key column became text. Stored keys have %d decimal places (%.*f), so rows with differently written keys (1.5) are not merged with them. Replace all rows (mode=replace) to fix this.", scale, scale, 1.5)})
 	}
 	return warnings
 }

@@ -39,5 +39,5 @@ func (s *shownRows) array() ([]byte, int) {
 // warning says that fewer rows are shown than there are.
 func (s *shownRows) warning(shown int, rows int64) feedmill.Warning {
 	return feedmill.Warning{Code: feedmill.WarnPreviewCut, Count: min(rows, previewRows) - int64(shown), Detail: fmt.Sprintf(
-		"The preview shows %d of the first %d rows, because it has at most %d MiB of rows. The feed has all of them.", shown, min(rows, previewRows), shownBytes>>20)}
+		"The preview shows %d of the first %d rows, because its maximum is %d MiB. The feed contains all rows.", shown, min(rows, previewRows), shownBytes>>20)}
 }

@@ -41,7 +41,7 @@ func (m *Mill) forgetStage(source feedmill.ID) {
 		return
 	}
 	if err := os.RemoveAll(folder); err != nil {
-		m.Log.Warn("what was staged for a run is left to be swept", "source", source, "error", err)
+		m.Log.Warn("staged files of a run could not be deleted; the next sweep deletes them", "source", source, "error", err)
 	}
 }
 

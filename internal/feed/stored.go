@@ -70,7 +70,7 @@ func (s stored) cell(cells *columnar.Cells, v *columnar.Vector, column, row int)
 	start := len(cells.Data)
 	cells.Data = append(cells.Data, v.Text(row)...)
 	if len(cells.Data) > columnar.MaxCellData {
-		return 0, errors.New("the texts of some rows are too long to be converted")
+		return 0, errors.New("the texts of some rows are too long to convert")
 	}
 	kind := columnar.CellPlain
 	switch s.version.Columns[column].Type {

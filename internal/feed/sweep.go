@@ -71,7 +71,7 @@ func (f *Feeds) markUnreferenced(ctx context.Context, files []feedmill.Unreferen
 func (f *Feeds) markUnused(ctx context.Context, names []string) error {
 	unused, err := f.Store.UnusedFiles(ctx, names)
 	if err != nil {
-		return fmt.Errorf("find files that nothing has: %w", err)
+		return fmt.Errorf("find unused files: %w", err)
 	}
 	files := make([]feedmill.UnreferencedFile, len(unused))
 	for i, name := range unused {

@@ -115,7 +115,7 @@ func noRows(rows int64) []feedmill.Warning {
 	if rows > 0 {
 		return nil
 	}
-	return []feedmill.Warning{{Code: feedmill.WarnNoRows, Count: 1, Detail: "there are columns and no rows"}}
+	return []feedmill.Warning{{Code: feedmill.WarnNoRows, Count: 1, Detail: "The data has columns but no rows."}}
 }
 
 // addTypedPage adds a page whose columns have types already. All pages of a table must have
@@ -123,11 +123,11 @@ func noRows(rows int64) []feedmill.Warning {
 func (f *fetching) addTypedPage(ctx context.Context, t *fetchedTable, format string, p feedmill.FetchedPage) (int64, error) {
 	switch {
 	case t.pages != nil && t.pages.Rows() > 0:
-		return 0, refusePage(p, "mixed-formats", "it is %s, and the pages before it have no types", format)
+		return 0, refusePage(p, "mixed-formats", "the page is %s, but the previous pages have no column types", format)
 	case t.watched:
-		return 0, refusePage(p, "unsupported-format", "it is %s, in which no cursor is looked for: leave out incremental, or have the source send JSON or CSV", format)
+		return 0, refusePage(p, "unsupported-format", "the page is %s, which does not support incremental; remove incremental, or request JSON or CSV from the source", format)
 	case t.text:
-		return 0, refusePage(p, "unsupported-format", "it is %s, which has types of its own: leave out types", format)
+		return 0, refusePage(p, "unsupported-format", "the page is %s, which defines its own types; remove types", format)
 	}
 	table, err := decode.OpenTyped(ctx, format, p.Body)
 	if err != nil {
@@ -140,7 +140,7 @@ func (f *fetching) addTypedPage(ctx context.Context, t *fetchedTable, format str
 		t.typed = f.mill.beginTyped(context.WithoutCancel(ctx), t.loading, columns)
 		t.named = t.typed.warnings
 	} else if !slices.EqualFunc(t.typed.columns, columns, sameColumn) {
-		return 0, refusePage(p, "mixed-columns", "its columns are not those of the pages before it")
+		return 0, refusePage(p, "mixed-columns", "its columns differ from those of the previous pages")
 	}
 	before := t.typed.rows
 	for run, err := range table.Runs(ctx) {

@@ -88,7 +88,7 @@ const addingTries = 5
 
 var errConcurrentUpload = &feedmill.Error{
 	Kind: feedmill.ErrConflict, Type: "concurrent-upload", Transient: true,
-	Detail: "Another upload to this feed was faster, and its data stays. Look at it, and send yours again if it is newer.",
+	Detail: "Another upload to this feed finished first, and its data is kept. Check that data, and retry if yours is newer.",
 }
 
 // replaceWith gives a feed a version built from data that was received.

@@ -65,13 +65,13 @@ func NewVerifiedFiles(files Files, sums Sums, log *slog.Logger, metrics promethe
 	v := &VerifiedFiles{
 		Files: files, sums: sums, log: log, seen: make(map[string]*verification),
 		damaged: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "feedmill_files_damaged_total", Help: "Stored Parquet files whose bytes were found not to be those that were written.",
+			Name: "feedmill_files_damaged_total", Help: "Stored Parquet files found to be damaged.",
 		}),
 		scrubbed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "feedmill_files_scrubbed_bytes_total", Help: "Bytes of stored Parquet files that the scrub has read.",
+			Name: "feedmill_files_scrubbed_bytes_total", Help: "Bytes of stored Parquet files read by the scrub.",
 		}),
 		missing: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "feedmill_files_missing", Help: "Files of the current versions of feeds that are not in the data folder.",
+			Name: "feedmill_files_missing", Help: "Files of current feed versions that are missing in the data folder.",
 		}),
 	}
 	if metrics != nil {
@@ -229,7 +229,7 @@ func (v *VerifiedFiles) damage(of feedmill.StoredFile, err error) error {
 	v.log.Error("a stored file is damaged; restore it from a backup", "file", of.Name, "feed", of.Feed, "first_version", of.First, "last_version", of.Last, "error", err)
 	return fmt.Errorf("%w (%s: %w)", &feedmill.Error{
 		Kind: feedmill.ErrDamaged,
-		Detail: fmt.Sprintf("A file of %s of the feed %s is damaged: its bytes are not those that were written. Other versions stay readable. "+
-			"Load the data again, or ask the operator to restore the file from a backup; the log names it.", versions, of.Feed),
+		Detail: fmt.Sprintf("A file of %s of feed %s is damaged. Other versions can still be read. "+
+			"Load the data again, or ask the operator to restore the file from a backup; the server log names it.", versions, of.Feed),
 	}, of.Name, err)
 }

@@ -60,7 +60,7 @@ func Append(dst, src []byte) ([]byte, error) {
 	text, fault := s.value(slices.Grow(dst, len(src)), 0)
 	if fault == nil {
 		if s.next(); s.pos < len(src) {
-			fault = s.fault("the value is complete and more text follows it")
+			fault = s.fault("unexpected text after the value")
 		}
 	}
 	if fault != nil {
@@ -104,7 +104,7 @@ const notIndex = math.MaxUint32
 
 func (s *scanner) fault(detail string) *Error {
 	if s.pos == len(s.src) {
-		detail = "the text ends too early"
+		detail = "the text is truncated"
 	}
 	return &Error{Offset: s.pos, Detail: detail}
 }
@@ -125,7 +125,7 @@ func (s *scanner) value(dst []byte, depth int) ([]byte, *Error) {
 		return s.text(dst)
 	case '{', '[':
 		if depth == MaxDepth {
-			return nil, s.fault("arrays and objects are nested more than " + strconv.Itoa(MaxDepth) + " deep")
+			return nil, s.fault("arrays and objects are nested more than " + strconv.Itoa(MaxDepth) + " levels deep")
 		}
 		if s.src[s.pos] == '{' {
 			return s.object(dst, depth+1)
@@ -140,12 +140,12 @@ func (s *scanner) value(dst []byte, depth int) ([]byte, *Error) {
 	case 'n':
 		return s.literal(dst, "null")
 	}
-	return nil, s.fault("a value must stand here")
+	return nil, s.fault("expected a value")
 }
 
 func (s *scanner) literal(dst []byte, word string) ([]byte, *Error) {
 	if !bytes.HasPrefix(s.src[s.pos:], []byte(word)) {
-		return nil, s.fault("a value must stand here")
+		return nil, s.fault("expected a value")
 	}
 	s.pos += len(word)
 	return append(dst, word...), nil
@@ -165,7 +165,7 @@ func (s *scanner) array(dst []byte, depth int) ([]byte, *Error) {
 		}
 		c := s.next()
 		if c != ',' && c != ']' {
-			return nil, s.fault("a comma or the end of the array must stand here")
+			return nil, s.fault("expected a comma or the end of the array")
 		}
 		s.pos++
 		dst = append(dst, c)
@@ -185,7 +185,7 @@ func (s *scanner) object(dst []byte, depth int) ([]byte, *Error) {
 	first := len(s.members)
 	for ordered, last := true, uint32(0); ; {
 		if s.next() != '"' {
-			return nil, s.fault("a key must stand here")
+			return nil, s.fault("expected a key")
 		}
 		m := member{at: s.pos, key: len(dst)}
 		var fault *Error
@@ -196,7 +196,7 @@ func (s *scanner) object(dst []byte, depth int) ([]byte, *Error) {
 		m.index = arrayIndex(dst[m.key+1 : m.value-1])
 		ordered, last = ordered && m.index >= last, m.index
 		if s.next() != ':' {
-			return nil, s.fault("a colon must stand here")
+			return nil, s.fault("expected a colon")
 		}
 		s.pos++
 		dst = append(dst, ':')
@@ -208,7 +208,7 @@ func (s *scanner) object(dst []byte, depth int) ([]byte, *Error) {
 		s.members[here].end = len(dst)
 		c := s.next()
 		if c != ',' && c != '}' {
-			return nil, s.fault("a comma or the end of the object must stand here")
+			return nil, s.fault("expected a comma or the end of the object")
 		}
 		s.pos++
 		dst = append(dst, c)
@@ -218,7 +218,7 @@ func (s *scanner) object(dst []byte, depth int) ([]byte, *Error) {
 		members := s.members[first:]
 		if at := duplicateKey(dst, members); at >= 0 {
 			s.pos = at
-			return nil, s.fault("the object has this key already").within(s.keyAt(at))
+			return nil, s.fault("duplicate key in the object").within(s.keyAt(at))
 		}
 		if !ordered {
 			s.reorder(dst, members)

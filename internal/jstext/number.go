@@ -15,10 +15,10 @@ func (s *scanner) number(dst []byte) ([]byte, *Error) {
 	zero := s.pos < len(s.src) && s.src[s.pos] == '0'
 	switch n := s.digits(); {
 	case n == 0:
-		return nil, s.fault("a digit must stand here")
+		return nil, s.fault("expected a digit")
 	case zero && n > 1:
 		s.pos = whole
-		return nil, s.fault("a number must not begin with a zero")
+		return nil, s.fault("a number must not start with 0")
 	case n <= jsSafeDigits && !s.at('.') && !s.at('e') && !s.at('E'):
 		if zero {
 			start = whole
@@ -27,7 +27,7 @@ func (s *scanner) number(dst []byte) ([]byte, *Error) {
 	}
 	if s.at('.') {
 		if s.pos++; s.digits() == 0 {
-			return nil, s.fault("a digit must stand here")
+			return nil, s.fault("expected a digit")
 		}
 	}
 	if s.at('e') || s.at('E') {
@@ -35,7 +35,7 @@ func (s *scanner) number(dst []byte) ([]byte, *Error) {
 			s.pos++
 		}
 		if s.digits() == 0 {
-			return nil, s.fault("a digit must stand here")
+			return nil, s.fault("expected a digit")
 		}
 	}
 	written := s.src[start:s.pos]

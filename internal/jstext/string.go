@@ -71,7 +71,7 @@ func (s *scanner) text(dst []byte) ([]byte, *Error) {
 
 // escape reads an escape sequence, or the two that make a surrogate pair.
 func (s *scanner) escape() (rune, *Error) {
-	const unknown = "no such escape sequence"
+	const unknown = "the escape sequence is not valid"
 	at := s.pos
 	if s.pos++; s.pos == len(s.src) {
 		return 0, s.fault("")
@@ -93,7 +93,7 @@ func (s *scanner) escape() (rune, *Error) {
 		low, ok := s.unit(s.pos)
 		if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
 			s.pos = at
-			return 0, s.fault("a lone surrogate is no character")
+			return 0, s.fault("a lone surrogate is not a valid character")
 		}
 	}
 	return r, nil

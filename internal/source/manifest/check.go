@@ -42,7 +42,7 @@ func (r *reading) definitions(check checkDefinition) {
 		}
 		body, err := r.m.Definition(v, config, v.All(), parameters)
 		if err != nil {
-			r.faults.Note("/views/"+v.Name, "It cannot be compiled: "+err.Error()+".")
+			r.faults.Note("/views/"+v.Name, "The view cannot be compiled: "+err.Error()+".")
 			continue
 		}
 		_, err = check(body, 0)

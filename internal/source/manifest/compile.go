@@ -62,7 +62,7 @@ func (m *Manifest) Definition(v *View, config map[string]string, fields []*Field
 	s := substitution{manifest: m, config: config, filters: v.tokens(parameters)}
 	s.replace(&def, "")
 	if len(s.unknown) > 0 {
-		return nil, fmt.Errorf("the manifest of %s has tokens that stand for nothing: %s", m.Service, strings.Join(slices.Sorted(maps.Keys(s.unknown)), ", "))
+		return nil, fmt.Errorf("the manifest of %s has unknown tokens: %s", m.Service, strings.Join(slices.Sorted(maps.Keys(s.unknown)), ", "))
 	}
 	return def.Append(nil), nil
 }

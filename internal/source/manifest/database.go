@@ -115,7 +115,7 @@ func (t *apiTable) Read(ctx context.Context, tree *query.Tree, out database.Rows
 	}
 	definition, err := t.manifest.Definition(t.view, t.use.Config, t.needed(tree), t.view.parameters(tree))
 	if err != nil {
-		return database.Done{}, database.Fail(database.ProblemStatement, "The service cannot be asked: "+err.Error()+".", nil)
+		return database.Done{}, database.Fail(database.ProblemStatement, "The service cannot be queried: "+err.Error()+".", nil)
 	}
 	most := int64(0)
 	switch {
@@ -167,7 +167,7 @@ func (t *apiTable) job() feedmill.Fetch {
 func (t *apiTable) complete() error {
 	for _, s := range t.manifest.Settings {
 		if _, ok := t.use.Config[s.Name]; !ok && s.Required {
-			return database.Fail(database.ProblemStatement, "The connection of this service lacks the setting "+s.Name+".", nil)
+			return database.Fail(database.ProblemStatement, "The connection of this service has no value for "+s.Name+". Set it in the connection.", nil)
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func Load(data []byte) (*Manifest, []Fault) {
 func parse(data []byte, check checkDefinition) (*Manifest, []Fault) {
 	m := &Manifest{}
 	if len(data) > MaxBytes {
-		return m, []Fault{{Line: 1, Detail: fmt.Sprintf("A manifest has at most %d bytes; this has %d.", MaxBytes, len(data))}}
+		return m, []Fault{{Line: 1, Detail: fmt.Sprintf("A manifest can have at most %d bytes; this one has %d.", MaxBytes, len(data))}}
 	}
 	var faults feedmill.Faults
 	doc, ok := strictjson.ReadYAML(data, faults.Note)
@@ -62,7 +62,7 @@ func parse(data []byte, check checkDefinition) (*Manifest, []Fault) {
 			faults.List = withoutEchoes(faults.List, known)
 		}
 	case ok:
-		faults.Note("", "A manifest is an object with service, baseUrl and views.")
+		faults.Note("", "A manifest must be an object with service, baseUrl and views.")
 	}
 	found := make([]Fault, len(faults.List))
 	for i, f := range faults.List {
@@ -125,10 +125,10 @@ func (r *reading) manifest(o *strictjson.Object) {
 	m := r.m
 	if f, ok := o.Need("service"); ok {
 		if m.Service, ok = f.Text(); ok && !serviceName.MatchString(m.Service) {
-			f.Fault("This must be a name of small letters, digits, - and _, which begins with a letter and has at most 50 characters.")
+			f.Fault("service must consist of lowercase letters, digits, - and _, start with a letter, and have at most 50 characters.")
 		}
 		if _, taken := feedmill.FindConnector(m.Service); taken || m.Service == feedmill.ServiceFeeds {
-			f.Fault("This is the name of a connector that is always there; choose another.")
+			f.Fault("service is the name of a built-in connector; choose another name.")
 		}
 	}
 	m.Title, m.Description = r.words(o)
@@ -162,7 +162,7 @@ func (r *reading) words(o *strictjson.Object) (title, description string) {
 func (r *reading) text(o *strictjson.Object, name string) (text string) {
 	if f, ok := o.Given(name); ok {
 		if text, _ = f.Text(); len(text) > maxText {
-			f.Fault(fmt.Sprintf("This may have at most %d bytes.", maxText))
+			f.Fault(fmt.Sprintf("Must have at most %d bytes.", maxText))
 		}
 	}
 	return text
@@ -179,7 +179,7 @@ func members(o *strictjson.Object, name string, most int, valid *regexp.Regexp, 
 		return
 	}
 	if len(f.Members) > most {
-		f.Fault(fmt.Sprintf("There may be at most %d of them.", most))
+		f.Fault(fmt.Sprintf("Must have at most %d members.", most))
 		return
 	}
 	for name, f := range all.All() {
@@ -197,7 +197,7 @@ func members(o *strictjson.Object, name string, most int, valid *regexp.Regexp, 
 }
 
 func (r *reading) settings(o *strictjson.Object) {
-	members(o, "config", maxSettings, settingName, "must be of letters and digits and begin with a small letter.", func(name string, o *strictjson.Object) {
+	members(o, "config", maxSettings, settingName, "must consist of letters and digits and start with a lowercase letter.", func(name string, o *strictjson.Object) {
 		s := Setting{Name: name, Required: true}
 		s.Title, s.Description = r.words(o)
 		if f, ok := o.Given("secret"); ok {
@@ -207,7 +207,7 @@ func (r *reading) settings(o *strictjson.Object) {
 			s.Default, _ = f.Text()
 			s.Required = false
 			if s.Secret {
-				f.Fault("A secret has no default.")
+				f.Fault("A secret must not have a default.")
 			}
 		}
 		if f, ok := o.Given("required"); ok {
@@ -232,7 +232,7 @@ func (r *reading) signIn(f strictjson.Field) {
 	for name, into := range map[string]*string{"authorizeUrl": &s.AuthorizeURL, "tokenUrl": &s.TokenURL} {
 		if f, ok := o.Need(name); ok {
 			if *into, ok = f.Text(); ok && !strings.HasPrefix(*into, "https://") && !strings.HasPrefix(*into, "http://") && !strings.HasPrefix(*into, "{{config.") {
-				f.Fault("This must be an absolute URL.")
+				f.Fault("Must be an absolute URL.")
 			}
 		}
 	}
@@ -255,9 +255,9 @@ func (r *reading) signIn(f strictjson.Field) {
 
 func (r *reading) views(o *strictjson.Object) {
 	if f, ok := o.Need("views"); ok && f.Kind == '{' && len(f.Members) == 0 {
-		f.Fault("A service has at least one view.")
+		f.Fault("views must contain at least one view.")
 	}
-	members(o, "views", maxViews, viewName, "must be of letters, digits, - and _.", func(name string, o *strictjson.Object) {
+	members(o, "views", maxViews, viewName, "must consist of letters, digits, - and _.", func(name string, o *strictjson.Object) {
 		v := View{Name: name}
 		v.Title, v.Description = r.words(o)
 		for _, name := range passedOn {
@@ -266,7 +266,7 @@ func (r *reading) views(o *strictjson.Object) {
 		r.fields(o, &v)
 		known := func(f strictjson.Field, name string) {
 			if !slices.ContainsFunc(v.Fields, func(f Field) bool { return f.Name == name }) {
-				f.Fault("There is no field of this name.")
+				f.Fault("The view has no field of this name.")
 			}
 		}
 		if o.Has("key") {
@@ -290,12 +290,12 @@ func (r *reading) views(o *strictjson.Object) {
 
 func (r *reading) fields(o *strictjson.Object, v *View) {
 	if f, ok := o.Need("fields"); ok && f.Kind == '{' && len(f.Members) == 0 {
-		f.Fault("A view has at least one field.")
+		f.Fault("fields must contain at least one field.")
 	}
 	members(o, "fields", maxFields, nil, "", func(name string, o *strictjson.Object) {
 		f := Field{Name: name, Type: columnar.TypeText, Format: r.text(o, "format")}
 		if name == "" || len(name) > maxName {
-			r.faults.Note(o.Pointer, fmt.Sprintf("The name of a field has 1 to %d bytes.", maxName))
+			r.faults.Note(o.Pointer, fmt.Sprintf("The name of a field must have 1 to %d bytes.", maxName))
 		}
 		f.Title, f.Description = r.words(o)
 		if given, ok := o.Given("type"); ok {
@@ -310,7 +310,7 @@ func (r *reading) fields(o *strictjson.Object, v *View) {
 		if given, ok := o.Given("path"); ok {
 			f.Path, _ = given.Text()
 			if _, err := jsonpath.Parse(f.Path); err != nil {
-				given.Fault("This is no JSONPath: " + err.Error() + ".")
+				given.Fault("path is not a valid JSONPath: " + err.Error() + ".")
 			}
 		}
 		if given, ok := o.Given("added"); ok {

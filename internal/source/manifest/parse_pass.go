@@ -26,7 +26,7 @@ func (r *reading) passes(o *strictjson.Object, f *Field) {
 			continue
 		}
 		if kind != PassEqual && (f.Type == columnar.TypeText || f.Type == columnar.TypeBoolean || f.Type == columnar.TypeJSON) {
-			given.Fault("Only numbers, dates and timestamps have a from and a to.")
+			given.Fault("from and to apply only to numbers, dates and timestamps.")
 		}
 		if o, ok := given.Object(); ok {
 			f.Pass = append(f.Pass, r.pass(kind, o))
@@ -44,15 +44,15 @@ func (r *reading) pass(kind PassKind, o *strictjson.Object) Pass {
 	if f, ok := o.Given("in"); ok {
 		p.In, _ = f.Choice("query", "headers", "body", inToken)
 		if p.In == inToken && kind == PassEqual {
-			f.Fault("Only from and to can stand in a token.")
+			f.Fault("in can be token only for from and to.")
 		}
 	}
 	if f, ok := o.Given("default"); ok {
 		if p.Default, _ = f.Text(); p.In != inToken {
-			f.Fault("Only what stands in a token has a default; else the parameter is left out.")
+			f.Fault("default applies only with in: token; without a filter, other parameters are left out.")
 		}
 	} else if p.In == inToken {
-		o.Fault("default", "A token needs what it stands for where there is no filter.")
+		o.Fault("default", "default is required with in: token; it replaces the token when there is no filter.")
 	}
 	if f, ok := o.Given("format"); ok {
 		p.Format, _ = f.Choice("rfc3339", "date", "unix", "unixMs")
@@ -75,14 +75,14 @@ func (r *reading) pass(kind PassKind, o *strictjson.Object) Pass {
 			p.Values = append(p.Values, m.Name)
 			p.As = append(p.As, m.Value.Text())
 			if m.Value.Kind != '"' {
-				f.Fault("The API's name of " + m.Name + " must be a string.")
+				f.Fault("The API's value for " + m.Name + " must be a string.")
 			}
 		}
 	default:
-		f.Fault("This must be a list of values, or an object that says what each is called in the API.")
+		f.Fault("values must be a list of values, or an object that maps each value to the API's value.")
 	}
 	if kind != PassEqual {
-		f.Fault("Only eq knows values.")
+		f.Fault("values applies only to eq.")
 	}
 	return p
 }

@@ -57,11 +57,11 @@ func (r *Registry) All() []*Manifest {
 	}
 	if seen, all, err := r.read(); err != nil {
 		// What was right goes on, and this is told once for each change.
-		r.log.Error("services are kept as they were, as the manifests cannot be used", "folder", r.folder, "error", err)
+		r.log.Error("loading services failed; the previous services stay active", "folder", r.folder, "error", err)
 		r.seen = seen
 	} else {
 		r.seen, r.all = seen, all
-		r.log.Info("services were read again", "folder", r.folder, "services", len(all))
+		r.log.Info("services were reloaded", "folder", r.folder, "services", len(all))
 	}
 	return r.all
 }
@@ -92,7 +92,7 @@ func (r *Registry) files() ([]string, error) {
 	}
 	entries, err := os.ReadDir(r.folder)
 	if err != nil {
-		return nil, fmt.Errorf("the folder of services: %w", err)
+		return nil, fmt.Errorf("read the folder of services: %w", err)
 	}
 	var files []string
 	for _, e := range entries {
@@ -145,7 +145,7 @@ func (r *Registry) read() (seen string, all []*Manifest, err error) {
 			wrong = append(wrong, errors.New(file+":"+f.String()))
 		}
 		if other := own[m.Service]; other != "" {
-			wrong = append(wrong, fmt.Errorf("%s: the service %s is in %s already", file, m.Service, other))
+			wrong = append(wrong, fmt.Errorf("%s: the service %s is already defined in %s", file, m.Service, other))
 		}
 		own[m.Service] = file
 		all = append(slices.DeleteFunc(all, func(other *Manifest) bool { return other.Service == m.Service }), m)
