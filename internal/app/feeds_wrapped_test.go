@@ -83,9 +83,9 @@ func TestUploadsInFiles(t *testing.T) {
 		{"", "application/zip", two, "d/two.json, one.csv", 400},
 		{"&entry=x", "application/zip", two, "d/two.json, one.csv", 400},
 		{"&entry=", "application/zip", two, "must not be empty", 400},
-		{"&entry=x", "text/csv", csv, "for zip archives", 400},
-		{"&sheet=2", "application/zip", archive(t, [2]string{"one.csv", csv}), "has no sheets", 400},
-		{"", "application/gzip", gzipped("\x01\x02"), "nor by how it begins", 400},
+		{"&entry=x", "text/csv", csv, "applies only to ZIP archives", 400},
+		{"&sheet=2", "application/zip", archive(t, [2]string{"one.csv", csv}), "applies only to spreadsheets", 400},
+		{"", "application/gzip", gzipped("\x01\x02"), "could not be detected", 400},
 		{"", "application/gzip", gzipped(gzipped(csv)), "compressed again", 422},
 		{"", "application/gzip", "", "", 400},
 	} {
