@@ -24,6 +24,7 @@ type neighbour struct {
 	delivered    sync.Map // ids of deliveries
 	took         []time.Duration
 	requests     atomic.Int64 // as many as took has
+	failed       atomic.Bool
 }
 
 // newNeighbour makes a workspace with a feed of each kind and a subscription.
@@ -138,7 +139,7 @@ func request(ctx context.Context, key, method, url string, header map[string]str
 func (n *neighbour) alone(t *testing.T) {
 	t.Helper()
 	stop := n.start(t)
-	for began := time.Now(); time.Since(began) < longOr(0, 4*time.Second) || n.requests.Load() < enoughRequests; {
+	for began := time.Now(); time.Since(began) < longOr(0, 4*time.Second) || n.requests.Load() < enoughRequests && !n.failed.Load(); {
 		time.Sleep(time.Millisecond)
 	}
 	stop()
@@ -151,6 +152,7 @@ func (n *neighbour) start(t *testing.T) (stop func()) {
 	var living sync.WaitGroup
 	living.Go(func() {
 		if err := n.live(ctx); err != nil {
+			n.failed.Store(true)
 			t.Errorf("the neighbour: %v", err)
 		}
 	})

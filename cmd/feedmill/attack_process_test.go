@@ -162,7 +162,7 @@ func (p *process) during(length time.Duration, n *neighbour) (halves [2]int64) {
 			half = 1
 		}
 		halves[half] = max(halves[half], p.resident())
-		if time.Since(began) >= length && n.requests.Load() >= enoughRequests {
+		if time.Since(began) >= length && n.requests.Load() >= enoughRequests || n.failed.Load() {
 			return halves
 		}
 	}

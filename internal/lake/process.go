@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -39,9 +40,30 @@ type process struct {
 	buf    []byte
 }
 
+const (
+	// startAttempts is how often a worker is started before that is an error, and startPause how
+	// long the first pause is between two attempts. Each is twice as long as the one before.
+	startAttempts = 4
+	startPause    = 20 * time.Millisecond
+)
+
 // start starts a worker and waits until it is ready. Where a file of a database is
 // named, the worker reads that one. The reaper waits for its end.
+//
+// Where memory is short for a moment the kernel refuses processes and threads, and DuckDB ends while it starts
+// its own. So there are several attempts.
 func start(c *PoolConfig, database *databaseFile, reaper *sync.WaitGroup) (*process, error) {
+	for attempt, pause := 1, startPause; ; attempt, pause = attempt+1, 2*pause {
+		p, err := startOnce(c, database, reaper)
+		if err == nil || attempt == startAttempts {
+			return p, err
+		}
+		c.Log.Warn("a worker could not be started; it is tried again", "error", err)
+		time.Sleep(pause)
+	}
+}
+
+func startOnce(c *PoolConfig, database *databaseFile, reaper *sync.WaitGroup) (*process, error) {
 	p := &process{dead: make(chan struct{}), database: database}
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -226,7 +248,7 @@ func (p *process) outOfMemory() bool {
 	if p.cmd.ProcessState.ExitCode() == wire.ExitMemory {
 		return true
 	}
-	said := p.stderr.last()
+	said := p.stderr.text()
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "bad_alloc"} {
 		if bytes.Contains(said, []byte(sign)) {
 			return true
@@ -238,32 +260,38 @@ func (p *process) outOfMemory() bool {
 // ending says how the process ended, which it must have.
 func (p *process) ending() string {
 	state := p.cmd.ProcessState.String()
-	if said := bytes.TrimSpace(p.stderr.last()); len(said) > 0 {
+	if said := bytes.TrimSpace(p.stderr.text()); len(said) > 0 {
 		return fmt.Sprintf("%s: %s", state, said)
 	}
 	return state
 }
 
-// tail keeps the last bytes that were written to it.
+// tail keeps the first and the last bytes that were written to it: a crash begins with its reason.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte
+	cut bool
 }
 
-const tailBytes = 2048
+const headBytes, tailBytes = 1024, 1024
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
-	if extra := len(t.buf) - tailBytes; extra > 0 {
-		t.buf = append(t.buf[:0], t.buf[extra:]...)
+	if extra := len(t.buf) - headBytes - tailBytes; extra > 0 {
+		t.buf = append(t.buf[:headBytes], t.buf[headBytes+extra:]...)
+		t.cut = true
 	}
 	return len(p), nil
 }
 
-func (t *tail) last() []byte {
+// text is what was kept.
+func (t *tail) text() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return bytes.Clone(t.buf)
+	if !t.cut {
+		return bytes.Clone(t.buf)
+	}
+	return slices.Concat(t.buf[:headBytes], []byte(" … "), t.buf[headBytes:])
 }

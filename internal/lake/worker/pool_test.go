@@ -333,6 +333,28 @@ func TestProgramThatIsNoWorker(t *testing.T) {
 	}
 }
 
+// TestWorkersAreStartedAgain has workers end while they start, as they do where memory is short for a moment.
+func TestWorkersAreStartedAgain(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := filepath.Join(t.TempDir(), "starts")
+	program := filepath.Join(t.TempDir(), "program")
+	script := fmt.Sprintf("#!/bin/sh\necho >> %[1]s\n[ $(wc -l < %[1]s) -gt 2 ] || { echo because of this >&2; yes | head -c 5000 >&2; exit 2; }\nexec %[2]s worker\n", starts, self)
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	log := make(said, 100)
+	p, _ := pool(t, func(c *lake.PoolConfig) { c.Program, c.Log = program, slog.New(log) })
+	if _, err := ask(p, "SELECT 1"); err != nil {
+		t.Error(err)
+	}
+	if got := len(log); got < 2 {
+		t.Errorf("%d failures were logged", got)
+	}
+}
+
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
