@@ -39,6 +39,10 @@ func TestBoundsOfRules(t *testing.T) {
 		{"short dates", "date dd/mm/yy", plain("1/2/26", "31/1/26", "2/2/25"), ""},
 		{"days of two digits", "date dd.mm.yy", plain("01.02.26", "31.01.26", "02.02.25"), ""},
 		{"versions", "text", plain("3.1.10", "3.2.1", "3.11.1"), ""},
+		{"times with a point", "timestamp", plain("2026-11-15 9.30", "2026-11-15 10.45"), ""},
+		{"the last days of February", "date", plain("2024-02-29", "2025-02-28"), ""},
+		{"a day that February does not have", "text", plain("2024-02-29", "2025-02-29"), ""},
+		{"years of two digits first", "date yy/mm/dd", plain("99/12/31", "98/01/02", "97/03/04"), ""},
 		{"units", "text", plain("1 kg", "2 kg", "3 kg"), "numeric-text 3"},
 		{"dashes for zero", "decimal(2,0) €", plain("€ 12", "€ -", "€ 5"), ""},
 		{"a dash alone", "integer nullable", plain("12", "-", "5"), "null-tokens 1"},
@@ -59,6 +63,16 @@ func TestBoundsOfRules(t *testing.T) {
 				t.Errorf("the column is %q with %q, want %q with %q: %s", column, said, test.column, test.warns, got.Rows[:min(3, len(got.Rows))])
 			}
 		})
+	}
+}
+
+// TestBlanksAreNullBesideOneToken holds that blanks are null where one text is set to mean null.
+func TestBlanksAreNullBesideOneToken(t *testing.T) {
+	for nulls, want := range map[string]string{"x": "c integer nullable", "none": "c text"} {
+		got := modelled(t, []string{"c"}, typedCells(t, "plain 12", "plain   ", "plain 7"), Options{Rules: feedmill.RulesCurrent, Set: feedmill.ReadingOptions{Nulls: nulls}})
+		if got.Columns[0] != want {
+			t.Errorf("with nulls=%s the column is %q, want %q: %s", nulls, got.Columns[0], want, got.Rows)
+		}
 	}
 }
 

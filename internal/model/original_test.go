@@ -26,6 +26,7 @@ func TestOriginalRules(t *testing.T) {
 		{"a\n5.00 kr\n", "text", "decimal(3,2) kr"},
 		{"a\n$5.00\n", "decimal(3,2) $", "decimal(3,2) $"},
 		{"a\n12%\n", "decimal(2,0) percent", "decimal(2,0) percent"},
+		{"a\n5%\n", "decimal(1,0) percent", "decimal(1,0) percent"},
 		{"a\n\"=\"\"01\"\"\"\n", "text", "text unwrapped-text"},
 		{"a\n١٢٣\n", "text", "integer"},
 		{"a\n1\n2\n3\nx\n", "text", "text mixed-types"},
