@@ -27,7 +27,7 @@ func (q *feedQueue) wait(ctx context.Context, feed feedmill.ID) (done func(), er
 	}
 	q.last[feed] = mine
 	q.mu.Unlock()
-	done = func() {
+	release := func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if q.last[feed] == mine {
@@ -36,14 +36,14 @@ func (q *feedQueue) wait(ctx context.Context, feed feedmill.ID) (done func(), er
 		close(mine)
 	}
 	if before == nil {
-		return done, nil
+		return release, nil
 	}
 	select {
 	case <-before:
-		return done, nil
+		return release, nil
 	case <-ctx.Done():
 		// The next upload still has to wait for the one before.
-		go func() { <-before; done() }()
+		go func() { <-before; release() }()
 		return nil, context.Cause(ctx)
 	}
 }
