@@ -19,7 +19,7 @@ import (
 
 // TestResumedStreams follows the events of a workspace through many short
 // connections, each resumed behind the last event of the one before, while
-// clients publish and the server is killed. Together the connections bring
+// clients publish, some events are committed late, and the server is killed. Together the connections bring
 // every event that was acknowledged.
 func TestResumedStreams(t *testing.T) { onBothStores(t, resumeStreams) }
 
@@ -36,7 +36,7 @@ func resumeStreams(t *testing.T, env []string) {
 	defer cancel()
 	var mu sync.Mutex
 	acknowledged, seen := make(map[string]bool), make(map[string]bool)
-	follower := &follower{since: time.Now().UTC().Format(feedmill.TimestampFormat), note: func(id string) {
+	follower := &follower{since: time.Now().Add(-time.Minute).UTC().Format(feedmill.TimestampFormat), note: func(id string) {
 		mu.Lock()
 		defer mu.Unlock()
 		seen[id] = true
@@ -86,6 +86,10 @@ func resumeStreams(t *testing.T, env []string) {
 		p.kill()
 		p = begin()
 		at.Store(&p.url)
+		late := commitLate(t, env, filepath.Join(folder, "data"), 20*time.Second)
+		mu.Lock()
+		acknowledged[late] = true
+		mu.Unlock()
 	}
 	close(done)
 	publishing.Wait()
@@ -94,6 +98,21 @@ func resumeStreams(t *testing.T, env []string) {
 	reading.Wait()
 	_, all := missing()
 	t.Logf("%d events were acknowledged, %d connections brought them", all, follower.connections)
+}
+
+// commitLate commits an event so long after it got its id, as a transaction does that waits for others, and
+// returns the id.
+func commitLate(t *testing.T, env []string, data string, late time.Duration) string {
+	t.Helper()
+	db, _ := openStore(t, env, data)
+	defer db.Close()
+	id := string(feedmill.FirstID(feedmill.PrefixEvent, time.Now().Add(-late)))
+	_, err := db.ExecContext(t.Context(), `INSERT INTO events (id, workspace_id, publisher_id, type, happened_at, resource_id, source_id, payload)
+		SELECT '`+id+`', workspace_id, publisher_id, type, happened_at, resource_id, source_id, payload FROM events ORDER BY id DESC LIMIT 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // publishSome publishes events in one request, and returns the ids of those that
