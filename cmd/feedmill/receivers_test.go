@@ -113,7 +113,7 @@ func interpreted(interpreter string) func(*testing.T, string) []string {
 // TestDocumentedSchedule holds the table of attempts in the documentation
 // against the schedule that there is.
 func TestDocumentedSchedule(t *testing.T) {
-	page, err := os.ReadFile(webhooksPage)
+	page, err := os.ReadFile("../../docs/how-to/retry-and-replay.md")
 	if err != nil {
 		t.Fatal(err)
 	}
