@@ -85,7 +85,7 @@ func NewCatalogue(extra []EventType, turnOn []string) (*Catalogue, error) {
 	}
 	for _, family := range turnOn {
 		if _, ok := c.families[family]; !ok {
-			errs = append(errs, fmt.Errorf("event family %q: there is no such family.%s", family, didYouMean(family, c.wildcards())))
+			errs = append(errs, fmt.Errorf("event family %q is unknown.%s", family, didYouMean(family, c.wildcards())))
 		}
 		c.families[family] = true
 	}
@@ -115,11 +115,11 @@ func (c *Catalogue) addBuiltIn() {
 func (c *Catalogue) addOwn(t EventType) error {
 	switch _, known := c.names[t.Name]; {
 	case !eventName.MatchString(t.Name) || len(t.Name) > MaxEventNameLen:
-		return fmt.Errorf("a name is two or more words of lower-case letters, digits and underscores with dots between them, such as order.paid, and has at most %d bytes", MaxEventNameLen)
+		return fmt.Errorf("the name must be two or more words joined by dots, such as order.paid, with at most %d bytes; use lowercase letters, digits and underscores", MaxEventNameLen)
 	case isReserved(t.Name):
-		return errors.New("this family is reserved for the service itself")
+		return errors.New("the family is reserved for the service itself")
 	case known:
-		return errors.New("there is a type of this name already")
+		return errors.New("a type with this name already exists")
 	}
 	if len(t.Schema) == 0 {
 		t.Schema = []byte("{}")
@@ -190,7 +190,7 @@ func (c *Catalogue) CheckSubscribed(name string) error {
 		if !c.known(twin) {
 			twin = publicFamily + ".*"
 		}
-		return &Error{Kind: ErrInvalid, Type: "unknown-event", Detail: "This name is internal to the service; subscribe to " + twin + " instead."}
+		return &Error{Kind: ErrInvalid, Type: "unknown-event", Detail: "The event type is internal to the service. Subscribe to " + twin + " instead."}
 	}
 	if !c.known(name) {
 		return unknownEvent(name, c.subscribed)
@@ -205,7 +205,7 @@ func (c *Catalogue) CheckPublished(name string) error {
 		return nil
 	}
 	if isReserved(name) {
-		return &Error{Kind: ErrInvalid, Type: "reserved-event", Detail: "Events of this family are made by the service itself; publish under a name of another family."}
+		return &Error{Kind: ErrInvalid, Type: "reserved-event", Detail: "Only the service itself publishes events of this family. Use a type of another family."}
 	}
 	if _, ok := c.names[name]; !ok {
 		return unknownEvent(name, c.published)
@@ -224,13 +224,13 @@ func (c *Catalogue) available(name string) error {
 	if c.families[family] {
 		return nil
 	}
-	return &Error{Kind: ErrConflict, Type: "not-available", Detail: "The events of " + family + " are not available yet; the operator can turn them on."}
+	return &Error{Kind: ErrConflict, Type: "not-available", Detail: "The events of " + family + " are not available. Ask the operator to enable them."}
 }
 
 func unknownEvent(name string, candidates []string) error {
 	return &Error{
 		Kind: ErrInvalid, Type: "unknown-event",
-		Detail: "There is no such event type." + didYouMean(name, candidates) + " GET /events/types lists them all.",
+		Detail: "Unknown event type." + didYouMean(name, candidates) + " GET /events/types lists all types.",
 	}
 }
 

@@ -189,7 +189,7 @@ func CheckSourceNames(what string, names []string) error {
 		}
 		return &Error{
 			Kind: ErrUnprocessable, Type: "name-too-long", Title: "A name is too long",
-			Detail: fmt.Sprintf("The name of %s %d has %d bytes; the maximum is %d. It begins with %q. Shorten it in the source.", what, i+1, len(name), MaxSourceName, CutText(name, 40)),
+			Detail: fmt.Sprintf("The name of %s %d has %d bytes; the maximum is %d. It starts with %q. Shorten it in the source.", what, i+1, len(name), MaxSourceName, CutText(name, 40)),
 		}
 	}
 	return nil

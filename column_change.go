@@ -59,7 +59,7 @@ func ChangeColumns(columns []Column, changes []ColumnChange) ([]Column, error) {
 		case at < 0:
 			faults.Add(fault)
 		case by[at] != nil:
-			faults.Add(c.at(c.member(), "another change is for the same column"))
+			faults.Add(c.at(c.member(), "another change applies to the same column"))
 		default:
 			by[at] = c
 			c.apply(&changed[at])
@@ -71,7 +71,7 @@ func ChangeColumns(columns []Column, changes []ColumnChange) ([]Column, error) {
 		if other, taken := names[lower]; taken {
 			for _, at := range []int{i, other} {
 				if by[at] != nil && by[at].Name != nil {
-					faults.Add(by[at].at("name", fmt.Sprintf("another column is called %q", changed[i+other-at].Name)))
+					faults.Add(by[at].at("name", fmt.Sprintf("another column is named %q", changed[i+other-at].Name)))
 					break
 				}
 			}
@@ -149,13 +149,13 @@ func (c *ColumnChange) apply(to *Column) {
 func wrongColumnName(name string) string {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return "a column must have a name"
+		return "the name of a column must not be empty"
 	case name != strings.TrimSpace(name):
-		return "a name must not begin or end with blanks"
+		return "the name of a column must not start or end with spaces"
 	case len(name) > MaxColumnName:
-		return fmt.Sprintf("a name may have at most %d bytes", MaxColumnName)
+		return fmt.Sprintf("the name of a column must have at most %d bytes", MaxColumnName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "a name must not have control characters"
+		return "the name of a column must not contain control characters"
 	}
 	return ""
 }

@@ -90,10 +90,10 @@ func ReadText(f strictjson.Field) *string {
 		return nil
 	}
 	if n := utf8.RuneCountInString(text); n > MaxDescription {
-		f.Fault(fmt.Sprintf("This may have at most %d characters; it has %d.", MaxDescription, n))
+		f.Fault(fmt.Sprintf("description must have at most %d characters; it has %d.", MaxDescription, n))
 	}
 	if strings.ContainsRune(text, 0) {
-		f.Fault("This must not hold the character U+0000.")
+		f.Fault("description must not contain the character U+0000.")
 	}
 	return &text
 }
@@ -141,9 +141,9 @@ func CheckDefinedColumns(changes []ColumnChange, key []string, note strictjson.N
 		for _, other := range changes[:i] {
 			switch {
 			case other.SourceName == c.SourceName:
-				note(c.Place.Pointer, fmt.Sprintf("Another entry changes the column %q. Put all changes of a column into one entry.", c.SourceName))
+				note(c.Place.Pointer, fmt.Sprintf("Another entry also changes the column %q. Put all changes of a column into one entry.", c.SourceName))
 			case c.Name != nil && other.Name != nil && strings.EqualFold(*c.Name, *other.Name):
-				note(c.Place.Pointer+"/name", fmt.Sprintf("Another entry gives the name %q.", *other.Name))
+				note(c.Place.Pointer+"/name", fmt.Sprintf("Another entry also sets the name %q. Choose another name.", *other.Name))
 			}
 		}
 		if c.Name == nil || !slices.Contains(key, *c.Name) {

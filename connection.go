@@ -44,7 +44,7 @@ const (
 func ReadServiceName(f strictjson.Field) string {
 	name, ok := f.Label(MaxServiceName)
 	if ok && (strings.TrimSpace(name) != name || strings.Contains(name, "/") || name == "." || name == "..") {
-		f.Fault("The name of a service is part of URLs: it has no slash, does not begin or end with a space, and is not a dot or two.")
+		f.Fault("The service name is part of URLs: it must not contain a slash, start or end with a space, or be . or .. alone.")
 	}
 	return name
 }
@@ -166,12 +166,12 @@ func ReadConnector(f strictjson.Field, more []Connector) (Connector, bool) {
 		}
 		names = append(names, c.Name)
 	}
-	detail := "There is no such connector; there are " + strings.Join(names, ", ") + "."
+	detail := "Unknown connector. The connectors are " + strings.Join(names, ", ") + "."
 	if near := suggest.Nearest(name, names); len(near) > 0 {
 		detail += " Did you mean " + strings.Join(near, " or ") + "?"
 	}
 	if name == ServiceFeeds {
-		detail = "The service feeds is always there, and no connection is made to it; the connectors are " + strings.Join(names, ", ") + "."
+		detail = "The service feeds is built in and needs no connection. The connectors are " + strings.Join(names, ", ") + "."
 	}
 	f.Fault(detail)
 	return Connector{}, false
@@ -189,7 +189,7 @@ func (c Connector) Read(o *strictjson.Object, before ConnectionConfig) Connectio
 		f, given := o.Get(s.Name)
 		switch {
 		case given && s.Granted && (f.Kind != '"' || f.Value.Text() != Hidden):
-			f.Fault("This comes of a sign-in. Connect the service again with a link of GET /data_feeds/creation_url.")
+			f.Fault(s.Name + " is set by a sign-in. Connect the service again with a link from GET /data_feeds/creation_url.")
 		case given && f.Kind != 'n':
 			if text, ok := s.read(f); ok {
 				config[s.Name] = text
@@ -197,7 +197,7 @@ func (c Connector) Read(o *strictjson.Object, before ConnectionConfig) Connectio
 			if s.Secret && config[s.Name] == Hidden {
 				config[s.Name] = before[s.Name]
 				if before[s.Name] == "" {
-					f.Fault("This stands for a secret that is kept, and none is; write the secret itself, or leave this out.")
+					f.Fault(s.Name + " is a placeholder for a stored secret, but no secret is stored. Send the secret itself, or omit the field.")
 				}
 			}
 		case !given && before[s.Name] != "":
@@ -227,7 +227,7 @@ func (c Connector) checkPlace(o *strictjson.Object, before, config ConnectionCon
 		f, given := o.Get(s.Name)
 		known := given && (f.Kind == 'n' || f.Kind == '"' && f.Value.Text() != Hidden)
 		if s.Secret && len(moved) > 0 && before[s.Name] != "" && !known {
-			f.Fault("A change of " + strings.Join(moved, " and ") + " needs this again: what is kept is for the place that it was given for.")
+			f.Fault(s.Name + " must be sent again if " + strings.Join(moved, " or ") + " changes: a stored secret is sent only to its original server.")
 		}
 	}
 }
@@ -272,7 +272,7 @@ func (s ConnectorSetting) read(f strictjson.Field) (string, bool) {
 		}
 		d, err := ParseDuration(text)
 		if err != nil || d < s.Least || d > s.Most {
-			f.Fault("This must be a duration from " + FormatDuration(s.Least) + " to " + FormatDuration(s.Most) + ", such as 30s.")
+			f.Fault(s.Name + " must be a duration between " + FormatDuration(s.Least) + " and " + FormatDuration(s.Most) + ", such as 30s.")
 			return "", false
 		}
 		return text, true
@@ -281,7 +281,7 @@ func (s ConnectorSetting) read(f strictjson.Field) (string, bool) {
 	case s.Secret:
 		text, ok := f.Text()
 		if ok && (len(text) > maxSetting || strings.ContainsRune(text, 0)) {
-			f.Fault("This is too long, or holds the character U+0000.")
+			f.Fault(fmt.Sprintf("%s must have at most %d bytes and must not contain the character U+0000.", s.Name, maxSetting))
 			return "", false
 		}
 		return text, ok

@@ -121,7 +121,7 @@ func TestReadConnector(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`"sqlite"`: "sqlite", `"stripe"`: "stripe", `"postgre"`: "Did you mean postgres?", `"x"`: all + "stripe.\n",
-		`"feeds"`: "always there", `1`: "string",
+		`"feeds"`: "is built in", `1`: "string",
 	} {
 		var faults Faults
 		v, _ := strictjson.Read([]byte(`{"connector":`+text+`}`), strictjson.Part{}, faults.Note)

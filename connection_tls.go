@@ -50,11 +50,11 @@ func readPEM(f strictjson.Field) (string, bool) {
 		return text, ok
 	}
 	if len(text) > maxPEM {
-		f.Fault(fmt.Sprintf("This must be at most %d KiB of PEM.", maxPEM>>10))
+		f.Fault(fmt.Sprintf("Must be PEM of at most %d KiB.", maxPEM>>10))
 		return "", false
 	}
 	if block, _ := pem.Decode([]byte(text)); block == nil {
-		f.Fault("This must be PEM: text that begins with a line such as -----BEGIN CERTIFICATE-----.")
+		f.Fault("Must be PEM: text that starts with a line such as -----BEGIN CERTIFICATE-----.")
 		return "", false
 	}
 	return text, true
@@ -73,20 +73,20 @@ func (c Connector) checkTLS(o *strictjson.Object, config ConnectionConfig) {
 		case !slices.Contains(verifying, mode):
 			o.Fault("caCert", fmt.Sprintf("caCert is used only if the server's certificate is verified, and %s is %s. Set %s to %s.", s.Name, mode, s.Name, s.Remote))
 		case !x509.NewCertPool().AppendCertsFromPEM([]byte(authority)):
-			o.Fault("caCert", "caCert has no certificate that can be read.")
+			o.Fault("caCert", "caCert does not contain a valid certificate.")
 		}
 	}
 	switch {
 	case certificate == "" && key == "":
 	case certificate == "":
-		o.Fault("clientCert", "clientKey needs clientCert.")
+		o.Fault("clientCert", "clientKey requires clientCert.")
 	case key == "":
-		o.Fault("clientKey", "clientCert needs clientKey.")
+		o.Fault("clientKey", "clientCert requires clientKey.")
 	case mode == "disable" || mode == "off":
 		o.Fault("clientCert", fmt.Sprintf("clientCert is used only with TLS, and %s is %s.", s.Name, mode))
 	default:
 		if _, err := tls.X509KeyPair([]byte(certificate), []byte(key)); err != nil { // whose text may have parts of the key
-			o.Fault("clientKey", "clientCert and clientKey must be a certificate and its own private key, without a passphrase.")
+			o.Fault("clientKey", "clientCert and clientKey must be a certificate and its private key, without a passphrase.")
 		}
 	}
 }
@@ -116,5 +116,5 @@ func (c Connection) Warnings() []Warning {
 	if slices.Contains(verifying, mode) {
 		return nil
 	}
-	return []Warning{{Code: WarnUnverifiedTLS, Detail: fmt.Sprintf("The server's certificate is not verified, because %s is %s. Set %s to %s; caCert takes the certificate of a private authority.", s.Name, mode, s.Name, s.Remote)}}
+	return []Warning{{Code: WarnUnverifiedTLS, Detail: fmt.Sprintf("The server's certificate is not verified, because %s is %s. Set %s to %s. For a private certificate authority, set caCert.", s.Name, mode, s.Name, s.Remote)}}
 }

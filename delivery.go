@@ -69,7 +69,7 @@ func (d *Delivery) Retry(ended string, attempts int, now time.Time) error {
 	case ended != "":
 		return NotRetryable("The subscription of this delivery is disabled. Set its state to active, then retry.")
 	case d.State == DeliveryPending:
-		return NotRetryable("This delivery is already pending. Its next attempt starts as soon as possible.")
+		return NotRetryable("The delivery is already pending. Its next attempt starts as soon as possible.")
 	}
 	d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = DeliveryPending, "", d.Attempts+attempts, now, time.Time{}
 	return nil
@@ -160,7 +160,7 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("%d deliveries are locked by somebody", len(e.Deliveries))
+	return fmt.Sprintf("%d deliveries are locked by another process", len(e.Deliveries))
 }
 
 func (e *LockedError) Unwrap() error { return ErrUnavailable }
@@ -168,7 +168,7 @@ func (e *LockedError) Unwrap() error { return ErrUnavailable }
 // ErrPassedOver says that some outcomes that name who settles them were passed over, or
 // may have been: their deliveries are not open any more in a slot of that replica's. All
 // others were written.
-var ErrPassedOver = errors.New("some deliveries are not this replica's to settle any more")
+var ErrPassedOver = errors.New("some deliveries no longer belong to this replica")
 
 // RetryPosition is a place among the retries of all subscriptions, which stand in
 // the order of their subscription, their time and their Seq. The zero value is

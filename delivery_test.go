@@ -28,7 +28,7 @@ func TestDueDeliveriesAreFull(t *testing.T) {
 		}
 	}
 	locked := error(&LockedError{map[ID]struct{}{"dlv_1": {}, "dlv_2": {}}})
-	if !errors.Is(locked, ErrUnavailable) || locked.Error() != "2 deliveries are locked by somebody" {
+	if !errors.Is(locked, ErrUnavailable) || locked.Error() != "2 deliveries are locked by another process" {
 		t.Errorf("%v", locked)
 	}
 }

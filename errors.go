@@ -21,7 +21,7 @@ var (
 	ErrUnprocessable   = errors.New("unprocessable")
 	ErrTooMany         = errors.New("too many requests")
 	ErrUnavailable     = errors.New("unavailable")
-	ErrNoRoom          = errors.New("no room on the disk")
+	ErrNoRoom          = errors.New("the disk is full")
 	ErrDamaged         = errors.New("a stored file is damaged")
 )
 

@@ -223,18 +223,18 @@ func ReadMode(o *strictjson.Object, incremental bool) (mode FeedMode, key []stri
 	switch {
 	case !given:
 	case f.Kind != '[':
-		f.Fault("This must be an array, not " + strictjson.KindName(f.Kind) + ".")
+		f.Fault("key must be an array, not " + strictjson.KindName(f.Kind) + ".")
 	case len(f.Items) > maxKey:
-		f.Fault(fmt.Sprintf("This may have at most %d elements; it has %d.", maxKey, len(f.Items)))
+		f.Fault(fmt.Sprintf("key must have at most %d elements; it has %d.", maxKey, len(f.Items)))
 	default:
 		for _, item := range f.Elements() {
 			name, ok := item.Text()
 			switch {
 			case !ok:
 			case name == "":
-				item.Fault("The name of a column must not be empty.")
+				item.Fault("A column name must not be empty.")
 			case slices.Contains(key, name):
-				item.Fault("This column is named more than once.")
+				item.Fault("The column is listed more than once. List it once.")
 			default:
 				key = append(key, name)
 			}
@@ -248,7 +248,7 @@ func ReadMode(o *strictjson.Object, incremental bool) (mode FeedMode, key []stri
 	}
 	switch {
 	case mode == ModeMerge && len(key) == 0:
-		o.Fault("key", "The mode merge needs the names of the columns that rows are merged by.")
+		o.Fault("key", "key is required with mode merge. List the columns that identify a row.")
 	case incremental && mode == ModeReplace && len(key) > 0:
 		mode = ModeMerge
 	case incremental && mode == ModeReplace:
@@ -265,10 +265,10 @@ func ReadDescription(o *strictjson.Object) string {
 	}
 	text, _ := f.Text()
 	if n := utf8.RuneCountInString(text); n > MaxDescription {
-		f.Fault(fmt.Sprintf("This may have at most %d characters; it has %d.", MaxDescription, n))
+		f.Fault(fmt.Sprintf("description must have at most %d characters; it has %d.", MaxDescription, n))
 	}
 	if strings.ContainsRune(text, 0) {
-		f.Fault("This must not hold the character U+0000.")
+		f.Fault("description must not contain the character U+0000.")
 	}
 	return text
 }

@@ -39,7 +39,7 @@ var FeedKinds = []FeedKind{
 		}
 		return s.File
 	}},
-	{Type: FeedREST, Title: "REST", Body: "the body says where it is fetched", Fetched: true, Shared: true, label: func(s labelSpec) string {
+	{Type: FeedREST, Title: "REST", Body: "the body defines the requests", Fetched: true, Shared: true, label: func(s labelSpec) string {
 		text, _ := s.Request.URL.(string)
 		return hostAndPath(text)
 	}},

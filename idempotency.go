@@ -31,4 +31,4 @@ const IdempotencyLifetime = 24 * time.Hour
 // ErrIdempotencyKeyUsed is what a store returns when the key of an
 // [IdempotentResponse] has an answer already. The effect that came with it has
 // been undone.
-var ErrIdempotencyKeyUsed = errors.New("this idempotency key has been answered")
+var ErrIdempotencyKeyUsed = errors.New("the idempotency key already has a response")

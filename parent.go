@@ -26,7 +26,7 @@ func (l *ParentLink) behind() bool { return l.Seen < l.Version }
 // ErrOwnParent says that a feed would be built from its own rows.
 var ErrOwnParent = &Error{
 	Kind: ErrConflict, Type: "concurrent-change", Transient: true,
-	Detail: "Another request changed a feed at the same time, so this feed would be built from its own rows. Fetch both feeds again and retry.",
+	Detail: "A feed was changed by another request, so this feed would be built from its own rows. Fetch both feeds again and retry.",
 }
 
 // SetParents gives all feeds of the source these parents.

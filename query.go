@@ -217,7 +217,7 @@ func ParseFilter(text string) (Condition, error) {
 		return Condition{}, err
 	}
 	if field.Text == "" || !strings.HasPrefix(rest, ":") {
-		return Condition{}, errors.New("write a filter as field:op:value,value, such as total:gt:100")
+		return Condition{}, errors.New("a filter must have the form field:op:value,value, such as total:gt:100")
 	}
 	op, values, hasValues := strings.Cut(rest[1:], ":")
 	f.Op = FilterOp(op)
@@ -237,7 +237,7 @@ func ParseFilter(text string) (Condition, error) {
 func ParsePeriod(text string) (Period, error) {
 	p := Period{N: 1}
 	words := strings.Fields(text)
-	wrong := errors.New(`write the time as "7 days" or "month"`)
+	wrong := errors.New(`the period must have the form "7 days" or "month"`)
 	if len(words) == 2 {
 		n, err := strconv.Atoi(words[0])
 		if err != nil || n < 1 {
@@ -307,7 +307,7 @@ func ScanItem(text, separators string) (item ListItem, rest string, err error) {
 		rest = rest[1:]
 	}
 	if rest != "" && !strings.Contains(separators, rest[:1]) {
-		return item, "", fmt.Errorf("after a closing quote there must be %q or nothing", separators)
+		return item, "", fmt.Errorf("a closing quote must be followed by %q or the end", separators)
 	}
 	return ListItem{Text: b.String(), Quoted: true}, rest, nil
 }

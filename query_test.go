@@ -26,7 +26,7 @@ func TestParseFilter(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		``: "write a filter as", `a`: "write a filter as", `:eq:1`: "write a filter as", `"a:eq:1`: "not closed", `a:eq:"b`: "not closed", `"a"b:eq:1`: "closing quote", `a:eq:"b"c`: "closing quote",
+		``: "a filter must have the form", `a`: "a filter must have the form", `:eq:1`: "a filter must have the form", `"a:eq:1`: "not closed", `a:eq:"b`: "not closed", `"a"b:eq:1`: "closing quote", `a:eq:"b"c`: "closing quote",
 	} {
 		if _, err := ParseFilter(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

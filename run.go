@@ -19,7 +19,7 @@ const MaxFailures = 20
 var backOff = [...]time.Duration{5 * time.Minute, 30 * time.Minute, 6 * time.Hour}
 
 // ErrRunEnded is what a run finds that has ended already.
-var ErrRunEnded = errors.New("the run has ended already")
+var ErrRunEnded = errors.New("the run has already ended")
 
 // FeedOutcome is what a run means for one feed.
 type FeedOutcome struct {
@@ -104,7 +104,7 @@ func (r *Refresh) Open() bool { return r.State == RefreshPending || r.State == R
 func (c *SourceChange) Begin(now, until time.Time) ([]SourceNews, error) {
 	s := &c.Source
 	if s.DueAt.IsZero() || s.DueAt.After(now) || s.Leased(now) {
-		return nil, fmt.Errorf("begin a run of a source that is not due: %w", ErrConflict)
+		return nil, fmt.Errorf("start a run of a source that is not due: %w", ErrConflict)
 	}
 	s.LeasedUntil = time.Time{}
 	var news []SourceNews
@@ -226,7 +226,7 @@ func (c *SourceChange) settle(f *Feed, o FeedOutcome, now time.Time) (kinds []st
 	}
 	v := *o.Version
 	if v.Feed != f.ID || v.Number != f.Version+1 {
-		return nil, fmt.Errorf("version %d of a feed that has %d: %w", v.Number, f.Version, ErrConflict)
+		return nil, fmt.Errorf("version %d of a feed at version %d: %w", v.Number, f.Version, ErrConflict)
 	}
 	r.Version, r.Changes = v.Number, v.Changes
 	v.Refresh, v.Position = r.ID, f.Position

@@ -20,9 +20,9 @@ func (c *SourceChange) RequestAccepting(feed ID, accept bool, now time.Time) (Re
 	case err != nil:
 		return Refresh{}, err
 	case f.State == FeedPaused:
-		return Refresh{}, &Error{Kind: ErrConflict, Type: "feed-paused", Detail: "The feed is paused; resume it first."}
+		return Refresh{}, &Error{Kind: ErrConflict, Type: "feed-paused", Detail: "The feed is paused. Resume it first."}
 	case accept && f.Awaits() && f.LastRefresh.State == RefreshRunning:
-		return Refresh{}, &Error{Kind: ErrConflict, Type: "refresh-running", Detail: "A refresh is running, with what was expected when it began; ask for one that accepts everything when it has ended."}
+		return Refresh{}, &Error{Kind: ErrConflict, Type: "refresh-running", Detail: "A refresh is already running with its own expectations. Wait for its end, then request a refresh that accepts everything."}
 	}
 	c.request(f, now)
 	f.Expects.Accept = f.Expects.Accept || accept
@@ -89,7 +89,7 @@ func (c *SourceChange) Cancel(feed, refresh ID, now time.Time) ([]SourceNews, er
 		return nil, err
 	}
 	if !f.Awaits() || f.LastRefresh.ID != refresh {
-		return nil, &Error{Kind: ErrConflict, Type: "refresh-ended", Detail: "The refresh has ended already."}
+		return nil, &Error{Kind: ErrConflict, Type: "refresh-ended", Detail: "The refresh has already ended."}
 	}
 	var news []SourceNews
 	if f.LastRefresh.State == RefreshPending {
@@ -137,8 +137,8 @@ func (c *SourceChange) cancel(f *Feed, now time.Time) SourceNews {
 	r := *f.LastRefresh
 	r.State, r.EndedAt, r.RowsIn, r.Stage = RefreshFailed, now, 0, ""
 	r.Error = &FeedError{
-		Type: "/problems/cancelled", Title: "The refresh was cancelled",
-		Detail: "It was ended before it was done; the data that the feed had stays.", At: now,
+		Type: "/problems/cancelled", Title: "The refresh was canceled",
+		Detail: "The refresh was stopped before its end. The feed keeps its previous data.", At: now,
 	}
 	c.record(f, r)
 	return SourceNews{Feed: f.ID, Kind: NewsFailed}

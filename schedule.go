@@ -40,9 +40,9 @@ func (s Schedule) Check() []Fault {
 	}
 	switch {
 	case s.Every != 0 && s.Cron != "":
-		wrong("", "A schedule has either every or cron; leave one of them out.")
+		wrong("", "A schedule must have either every or cron, not both.")
 	case s.Every == 0 && s.Cron == "":
-		wrong("", `A schedule needs every, such as "15m", or cron, such as "0 6 * * 1-5".`)
+		wrong("", `A schedule requires every, such as "15m", or cron, such as "0 6 * * 1-5".`)
 	}
 	if s.Every != 0 && (s.Every < MinEvery || s.Every > MaxEvery) {
 		wrong("/every", "The interval must be between %s and %s.", FormatDuration(MinEvery), FormatDuration(MaxEvery))
@@ -54,10 +54,10 @@ func (s Schedule) Check() []Fault {
 	}
 	if s.Timezone != "" {
 		if _, err := s.location(); err != nil {
-			wrong("/timezone", "No time zone of this name is known; write an IANA name such as Europe/Paris.")
+			wrong("/timezone", "The time zone is unknown. Use an IANA name such as Europe/Paris.")
 		}
 		if s.Cron == "" {
-			wrong("/timezone", "A time zone goes with cron only; leave it out.")
+			wrong("/timezone", "A time zone applies only to cron. Omit it.")
 		}
 	}
 	return faults
@@ -160,7 +160,7 @@ func ReadSchedule(o *strictjson.Object) (s Schedule) {
 		return s
 	}
 	if f.Kind != '{' {
-		f.Fault("A schedule is an object with every, or with cron and timezone.")
+		f.Fault("A schedule must be an object with every, or with cron and timezone.")
 		return s
 	}
 	in, _ := f.Object()
@@ -183,7 +183,7 @@ func ReadSchedule(o *strictjson.Object) (s Schedule) {
 		case "timezone":
 			s.Timezone = text
 		default:
-			f.Fault("A schedule has no such member; it has every, or cron and timezone.")
+			f.Fault("Unknown field. A schedule has every, or cron and timezone.")
 			right = false
 		}
 	}
@@ -203,7 +203,7 @@ func ReadSchedule(o *strictjson.Object) (s Schedule) {
 // readFilled reads a string that is not empty.
 func readFilled(f strictjson.Field) (string, bool) {
 	if f.Kind != '"' || f.Value.Text() == "" {
-		f.Fault("This must be text, and not empty.")
+		f.Fault("Must be a string that is not empty.")
 		return "", false
 	}
 	return f.Value.Text(), true
@@ -230,7 +230,7 @@ var durationUnits = []struct {
 	{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond},
 }
 
-var errDuration = errors.New("write a duration as a whole number and a unit out of ms, s, m, h and d, such as 30s, 15m, 24h or 7d")
+var errDuration = errors.New("a duration must be an integer with one of the units ms, s, m, h and d, such as 30s, 15m, 24h or 7d")
 
 // ParseDuration reads a duration as clients write it: a whole number and its
 // unit, such as "30s", or several of them from the longest unit to the
@@ -270,10 +270,10 @@ func DurationBetween(least, most time.Duration) func(text string) (time.Duration
 	return func(text string) (time.Duration, error) {
 		d, err := ParseDuration(text)
 		if err != nil {
-			return 0, Invalid("This is no duration: " + err.Error() + ".")
+			return 0, Invalid(sentence(err))
 		}
 		if d < least || d > most {
-			return 0, Invalid("This must be from " + FormatDuration(least) + " to " + FormatDuration(most) + ".")
+			return 0, Invalid("The duration must be between " + FormatDuration(least) + " and " + FormatDuration(most) + ".")
 		}
 		return d, nil
 	}

@@ -238,7 +238,7 @@ func TestDurationBetween(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"999ms": "This must be from 1s to 2m.", "121s": "This must be from 1s to 2m.", "soon": "This is no duration: " + errDuration.Error() + ".",
+		"999ms": "The duration must be between 1s and 2m.", "121s": "The duration must be between 1s and 2m.", "soon": sentence(errDuration),
 	} {
 		if got, err := read(text); err == nil || err.Error() != want || !errors.Is(err, ErrInvalid) || got != 0 {
 			t.Errorf("%s is %v, %v, want %q", text, got, err, want)

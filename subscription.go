@@ -147,7 +147,7 @@ type QuotaError struct {
 	Left int
 }
 
-func (e *QuotaError) Error() string { return fmt.Sprintf("there may be only %d more", e.Left) }
+func (e *QuotaError) Error() string { return fmt.Sprintf("only %d more fit into the quota", e.Left) }
 
 // URLChange is how the URL of a subscription is written in the store, and how it
 // shall be.

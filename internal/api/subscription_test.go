@@ -141,16 +141,16 @@ func TestCreateOneOfTwo(t *testing.T) {
 	}{
 		{"a feed that is not there", `{"url":"https://example.com/hook","events":["metric.created","datafeed.source.refreshed"],"filters":{"resourceId":"` + fresh + `"}}`, `{
 			"created":[{"id":"sub_1","events":["metric.created"],"url":"https://example.com/hook","signingSecret":"SECRET"}],
-			"errors":[{"events":["datafeed.source.refreshed"],"status":404,"message":"There is no such data feed in this workspace."}]}`, 0},
+			"errors":[{"events":["datafeed.source.refreshed"],"status":404,"message":"The data feed does not exist in this workspace."}]}`, 0},
 		{"a feed that cannot be", `{"url":"https://example.com/hook","events":["metric.created","datafeed.source.refreshed"],"filters":{"resourceId":"df_x"}}`, `{
 			"created":[{"id":"sub_1","events":["metric.created"],"url":"https://example.com/hook","signingSecret":"SECRET"}],
-			"errors":[{"events":["datafeed.source.refreshed"],"status":404,"message":"There is no such data feed in this workspace."}]}`, 0},
+			"errors":[{"events":["datafeed.source.refreshed"],"status":404,"message":"The data feed does not exist in this workspace."}]}`, 0},
 		{"a family that is not available", `{"url":"https://example.com/hook","events":["goal.created","datafeed.source.*","metric.*"]}`, `{
 			"created":[{"id":"sub_1","events":["datafeed.source.*"],"url":"https://example.com/hook","signingSecret":"SECRET"}],
-			"errors":[{"events":["goal.created","metric.*"],"status":409,"message":"The events of goal.* are not available yet; the operator can turn them on."}]}`, 0},
+			"errors":[{"events":["goal.created","metric.*"],"status":409,"message":"The events of goal.* are not available. Ask the operator to enable them."}]}`, 0},
 		{"a quota", `{"url":"https://example.com/hook","events":["datafeed.source.*","metric.*"]}`, `{
 			"created":[{"id":"sub_1","events":["datafeed.source.*"],"url":"https://example.com/hook","signingSecret":"SECRET"}],
-			"errors":[{"events":["metric.*"],"status":409,"message":"A workspace may have at most 1 subscriptions; delete one that is not needed."}]}`, 1},
+			"errors":[{"events":["metric.*"],"status":409,"message":"The workspace would exceed its maximum of 1 subscriptions. Delete one that is not needed."}]}`, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -168,8 +168,8 @@ func TestCreateOneOfTwo(t *testing.T) {
 // faults of both.
 func TestCreateNone(t *testing.T) {
 	fresh := string(feedmill.NewID(feedmill.PrefixDataFeed))
-	const unavailable = "The events of goal.* are not available yet; the operator can turn them on."
-	const noFeed = "There is no such data feed in this workspace."
+	const unavailable = "The events of goal.* are not available. Ask the operator to enable them."
+	const noFeed = "The data feed does not exist in this workspace."
 	for _, c := range []struct {
 		name, events, filters string
 		status                int

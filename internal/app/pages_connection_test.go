@@ -24,7 +24,7 @@ func TestConnectionPageTakesCertificates(t *testing.T) {
 		return s.send(t, request{method: "POST", path: path, key: "-", body: form.Encode(), header: [][2]string{{"Content-Type", urlencoded}, {"Cookie", cookie}}})
 	}
 	form.Set("clientKey", "")
-	if got := post("/ui/connections/new"); got.status != 422 || !strings.Contains(got.body, "clientCert needs clientKey.") {
+	if got := post("/ui/connections/new"); got.status != 422 || !strings.Contains(got.body, "clientCert requires clientKey.") {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	form.Set("clientKey", key)

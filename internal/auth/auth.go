@@ -98,10 +98,10 @@ func New(store Store, o Options) (*Authenticator, error) {
 	}
 	if o.OIDCIssuer != "" {
 		if o.OIDCAudience == "" {
-			return nil, errors.New("auth: an OIDC issuer needs an audience, or tokens made for other services would be accepted")
+			return nil, errors.New("auth: an OIDC issuer requires an audience; without one, tokens for other services would be accepted")
 		}
 		if o.HTTPClient == nil {
-			return nil, errors.New("auth: an OIDC issuer needs an HTTP client")
+			return nil, errors.New("auth: an OIDC issuer requires an HTTP client")
 		}
 		a.issuer = newIssuer(o.OIDCIssuer, o.HTTPClient, a.logger)
 	}
@@ -148,12 +148,12 @@ func (a *Authenticator) Forget(key feedmill.ID) { a.verified.forget(key) }
 // key verifies an API key against the store.
 func (a *Authenticator) key(ctx context.Context, credential string, hash feedmill.KeyHash) (entry, error) {
 	if !canBeKey(credential) {
-		return entry{}, refuse("The credential is not an API key of this service. API keys begin with " + feedmill.KeyPrefix + ".")
+		return entry{}, refuse("The credential is not an API key of this service. API keys start with " + feedmill.KeyPrefix + ".")
 	}
 	read := time.Now()
 	key, err := a.store.KeyByHash(ctx, hash)
 	if errors.Is(err, feedmill.ErrNotFound) || err == nil && !key.Hash.Equal(hash) {
-		return entry{}, refuse("The API key is not known here. Check that it is complete and of this service.")
+		return entry{}, refuse("The API key is unknown. Check that it is complete and belongs to this service.")
 	}
 	if err != nil {
 		return entry{}, fmt.Errorf("look up API key: %w", err)
@@ -165,12 +165,12 @@ func (a *Authenticator) key(ctx context.Context, credential string, hash feedmil
 // revoked or expired.
 func (a *Authenticator) verify(ctx context.Context, key feedmill.Key, read time.Time) (entry, error) {
 	if !key.RevokedAt.IsZero() {
-		return entry{}, refuse("The API key has been revoked. Ask an admin of the workspace for another.")
+		return entry{}, refuse("The API key was revoked. Ask an admin of the workspace for a new one.")
 	}
 	expires := read.Add(a.ttl)
 	if !key.ExpiresAt.IsZero() {
 		if !read.Before(key.ExpiresAt) {
-			return entry{}, refuse("The API key has expired. Ask an admin of the workspace for another.")
+			return entry{}, refuse("The API key has expired. Ask an admin of the workspace for a new one.")
 		}
 		expires = earlier(expires, key.ExpiresAt)
 	}
@@ -184,7 +184,7 @@ func (a *Authenticator) verify(ctx context.Context, key feedmill.Key, read time.
 	if principal.Has(feedmill.ScopeAdmin) {
 		workspace, err := a.store.WorkspaceByID(ctx, key.Workspace)
 		if errors.Is(err, feedmill.ErrNotFound) {
-			return entry{}, refuse("The workspace of the API key is no longer there.")
+			return entry{}, refuse("The workspace of the API key no longer exists.")
 		}
 		if err != nil {
 			return entry{}, fmt.Errorf("look up workspace of API key: %w", err)

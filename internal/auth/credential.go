@@ -20,14 +20,14 @@ func bearer(authorization string) (string, error) {
 	}
 	scheme, credential, _ := strings.Cut(authorization, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", refuse("The Authorization header is not of the scheme Bearer, the only one that is accepted.")
+		return "", refuse("The Authorization header must use the Bearer scheme.")
 	}
 	credential = strings.Trim(credential, " \t")
 	if credential == "" {
 		return "", refuse("The Authorization header has no credential after Bearer.")
 	}
 	if len(credential) > maxCredential {
-		return "", refuse("The credential is longer than any that is accepted.")
+		return "", refuse("The credential is too long.")
 	}
 	return credential, nil
 }

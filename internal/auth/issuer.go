@@ -105,7 +105,7 @@ func newIssuer(issuerURL string, client *http.Client, logger *slog.Logger) *issu
 }
 
 // errNoKey reports that no known key verifies the token's signature.
-var errNoKey = errors.New("no key of the issuer fits the token")
+var errNoKey = errors.New("no key of the issuer matches the token")
 
 // errCritical reports that the token requires an extension of JWS.
 var errCritical = errors.New("the token has critical header parameters")
@@ -135,11 +135,11 @@ func (is *issuer) verify(ctx context.Context, raw string, check func(jwt.MapClai
 	}
 	switch {
 	case errors.Is(err, errNoKey):
-		return nil, refuse("The token's signature does not verify with the keys of the issuer.")
+		return nil, refuse("The token's signature does not match the keys of the issuer.")
 	case errors.Is(err, jwt.ErrTokenMalformed):
-		return nil, refuse("The token is not a well-formed JWT.")
+		return nil, refuse("The token is not a valid JWT.")
 	default:
-		return nil, refuse("The token is signed in a way that is not accepted. Accepted are " + strings.Join(algorithms, ", ") + ", without critical header parameters.")
+		return nil, refuse("The token's signature algorithm must be one of " + strings.Join(algorithms, ", ") + ", without critical header parameters.")
 	}
 }
 
@@ -229,7 +229,7 @@ func (is *issuer) pause() time.Duration {
 func unreachable(retryAfter time.Duration) error {
 	return &feedmill.Error{
 		Kind:       feedmill.ErrUnavailable,
-		Detail:     "The token cannot be checked, because its issuer does not answer as it should. Try again.",
+		Detail:     "The token cannot be verified because its issuer is unavailable or returns an invalid response. Retry later.",
 		RetryAfter: retryAfter,
 	}
 }
@@ -242,7 +242,7 @@ func (is *issuer) fetch(ctx context.Context) {
 	keys, at, err := is.readKeys(ctx)
 	is.failed = err != nil
 	if err != nil {
-		is.logger.WarnContext(ctx, "OIDC issuer cannot be read", "issuer", is.url, "error", err)
+		is.logger.WarnContext(ctx, "reading the OIDC issuer's configuration failed", "issuer", is.url, "error", err)
 		return
 	}
 	is.keys.Store(&keySet{keys: keys, endpoints: at, at: is.fetchedAt})
@@ -263,7 +263,7 @@ func (is *issuer) readKeys(ctx context.Context) ([]publicKey, endpoints, error) 
 		return nil, endpoints{}, fmt.Errorf("configuration: %w", err)
 	}
 	if configuration.Issuer != is.url {
-		return nil, endpoints{}, fmt.Errorf("configuration: it is of the issuer %q", configuration.Issuer)
+		return nil, endpoints{}, fmt.Errorf("configuration: the issuer is %q", configuration.Issuer)
 	}
 	if err := is.checkEndpoint(configuration.JWKSURI); err != nil {
 		return nil, endpoints{}, fmt.Errorf("configuration: jwks_uri: %w", err)
@@ -286,7 +286,7 @@ func (is *issuer) checkEndpoint(address string) error {
 	}
 	plain := u.Scheme == "http" && strings.HasPrefix(is.url, "http:")
 	if u.Host == "" || u.Scheme != "https" && !plain {
-		return errors.New("it is not an https URL")
+		return errors.New("the URL is not an https URL")
 	}
 	return nil
 }
@@ -303,14 +303,14 @@ func (is *issuer) get(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer has status %d", resp.StatusCode)
+		return nil, fmt.Errorf("the issuer returned %d", resp.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(body) > maxDocument {
-		return nil, fmt.Errorf("the answer has more than %d bytes", maxDocument)
+		return nil, fmt.Errorf("the response has more than %d bytes", maxDocument)
 	}
 	return body, nil
 }

@@ -89,7 +89,7 @@ func (a *Authenticator) BeginAtIssuer(ctx context.Context, callback string) (sec
 // signInEndpoints returns the issuer's endpoints for signing in.
 func (a *Authenticator) signInEndpoints(ctx context.Context) (endpoints, error) {
 	if !a.SignsPeopleIn() {
-		return endpoints{}, refuse("Nobody can sign in at an issuer here. Sign in with an API key.")
+		return endpoints{}, refuse("Sign-in with an issuer is not configured. Sign in with an API key.")
 	}
 	at, err := a.issuer.endpoints(ctx)
 	if errors.Is(err, feedmill.ErrUnavailable) {
@@ -100,7 +100,7 @@ func (a *Authenticator) signInEndpoints(ctx context.Context) (endpoints, error) 
 	}
 	for name, address := range map[string]string{"authorization_endpoint": at.Authorize, "token_endpoint": at.Token} {
 		if err := a.issuer.checkEndpoint(address); err != nil {
-			a.logger.WarnContext(ctx, "nobody can sign in at the OIDC issuer", "issuer", a.issuer.url, name, address, "error", err)
+			a.logger.WarnContext(ctx, "sign-in with the OIDC issuer is not possible", "issuer", a.issuer.url, name, address, "error", err)
 			return at, issuerUnavailable()
 		}
 	}
@@ -108,7 +108,7 @@ func (a *Authenticator) signInEndpoints(ctx context.Context) (endpoints, error) 
 }
 
 func issuerUnavailable() error {
-	return &feedmill.Error{Kind: feedmill.ErrUnavailable, Detail: "The sign-in is not possible now, because the issuer does not answer as it should. Try again, or sign in with an API key.", RetryAfter: fetchBackoff}
+	return &feedmill.Error{Kind: feedmill.ErrUnavailable, Detail: "The sign-in failed because the issuer is unavailable or returns an invalid response. Retry, or sign in with an API key.", RetryAfter: fetchBackoff}
 }
 
 // ReturnFromIssuer checks the issuer's response and redeems its code. It returns the secret
@@ -117,17 +117,17 @@ func (a *Authenticator) ReturnFromIssuer(ctx context.Context, secret, callback s
 	try := attempt{secret}
 	switch {
 	case secret == "":
-		return "", refuse("This sign-in was not begun in this browser, or longer than 10 minutes ago, or it is over. Sign in again.")
+		return "", refuse("The sign-in was started in another browser or more than 10 minutes ago, or is already complete. Sign in again.")
 	case !equalSecrets(try.state(), response.State):
-		return "", refuse("The issuer's answer does not belong to the sign-in of this browser. Sign in again.")
+		return "", refuse("The issuer's response does not belong to this browser's sign-in. Sign in again.")
 	case a.issuer == nil || response.Issuer != "" && response.Issuer != a.issuer.url:
-		return "", refuse("The answer is from another issuer. Sign in again.")
+		return "", refuse("The response is from another issuer. Sign in again.")
 	case response.Error == "access_denied":
-		return "", refuse("The issuer did not let you in, or you said no there.")
+		return "", refuse("The issuer denied access, or you declined it there. Sign in again.")
 	case response.Error != "":
-		return "", refuse(fmt.Sprintf("The issuer answered with the error %q. Sign in again.", printable(response.Error, 60)))
+		return "", refuse(fmt.Sprintf("The issuer returned the error %q. Sign in again.", printable(response.Error, 60)))
 	case response.Code == "":
-		return "", refuse("The issuer sent no code. Sign in again.")
+		return "", refuse("The issuer's response has no authorization code. Sign in again.")
 	}
 	at, err := a.signInEndpoints(ctx)
 	if err != nil {
@@ -168,7 +168,7 @@ func (a *Authenticator) redeem(ctx context.Context, at endpoints, form url.Value
 	}
 	resp, err := a.issuer.client.Do(r)
 	if err != nil {
-		a.logger.WarnContext(ctx, "the OIDC issuer cannot be asked for a token", "issuer", a.issuer.url, "error", err)
+		a.logger.WarnContext(ctx, "the token request to the OIDC issuer failed", "issuer", a.issuer.url, "error", err)
 		return "", issuerUnavailable()
 	}
 	defer resp.Body.Close()
@@ -178,12 +178,12 @@ func (a *Authenticator) redeem(ctx context.Context, at endpoints, form url.Value
 	}
 	switch {
 	case got.Error == "invalid_grant":
-		return "", refuse("The issuer refused the code: it was used before, or is too old. Sign in again.")
+		return "", refuse("The issuer rejected the authorization code: it was already used, or has expired. Sign in again.")
 	case got.Error != "" || err != nil || resp.StatusCode != http.StatusOK:
-		a.logger.WarnContext(ctx, "the OIDC issuer gives no token", "issuer", a.issuer.url, "status", resp.StatusCode, "error", printable(got.Error, 60))
+		a.logger.WarnContext(ctx, "the OIDC issuer did not return a token", "issuer", a.issuer.url, "status", resp.StatusCode, "error", printable(got.Error, 60))
 		return "", issuerUnavailable()
 	case got.IDToken == "":
-		return "", refuse("The issuer sent no ID token, and so did not say who you are.")
+		return "", refuse("The issuer's response has no ID token, so it does not identify you.")
 	}
 	return got.IDToken, nil
 }
@@ -197,7 +197,7 @@ func (a *Authenticator) identity(ctx context.Context, raw, nonce string) (feedmi
 			return err
 		}
 		if azp, given := claims["azp"]; given && azp != a.client.ID {
-			return refuse("The ID token was made for another client: its azp claim is not that of this service.")
+			return refuse("The ID token was issued for another client: its azp claim does not name this service.")
 		}
 		if given, _ := claims["nonce"].(string); !equalSecrets(nonce, given) {
 			return refuse("The ID token belongs to another sign-in. Sign in again.")
@@ -212,7 +212,7 @@ func (a *Authenticator) identity(ctx context.Context, raw, nonce string) (feedmi
 		return feedmill.Principal{}, err
 	}
 	if len(who.Scopes) == 0 {
-		return feedmill.Principal{}, refuse("The issuer says who you are, but not that you may do anything here: the " + scopeClaim + " claim has no scope of Feedmill. Ask the operator.")
+		return feedmill.Principal{}, refuse("Your account has no access to this service: the " + scopeClaim + " claim contains no scope of Feedmill. Ask the operator.")
 	}
 	who.Name, who.SignedIn = printable(who.Name, 200), true
 	return who, nil

@@ -83,7 +83,7 @@ func parseKeys(document []byte) ([]publicKey, error) {
 		keys = append(keys, publicKey{kid: k.Kid, alg: k.Alg, public: public})
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the key set holds no key that can be used")
+		return nil, errors.New("the key set contains no usable key")
 	}
 	return keys, nil
 }

@@ -60,19 +60,19 @@ func TestRefusedCredentials(t *testing.T) {
 
 	for _, tc := range []struct{ name, authorization, want string }{
 		{"nothing", "", "no credential"},
-		{"another scheme", "Basic dXNlcjpwYXNzd29yZA==", "scheme Bearer"},
-		{"no scheme", known, "scheme Bearer"},
+		{"another scheme", "Basic dXNlcjpwYXNzd29yZA==", "Bearer scheme"},
+		{"no scheme", known, "Bearer scheme"},
 		{"scheme alone", "Bearer", "no credential after Bearer"},
 		{"scheme and spaces", "Bearer   ", "no credential after Bearer"},
-		{"unknown", "Bearer " + feedmill.NewKeySecret(), "not known"},
-		{"cut short", "Bearer " + known[:len(known)-1], "not known"},
-		{"with more", "Bearer " + known + "x", "not known"},
-		{"in capitals", "Bearer " + strings.ToUpper(known), "not known"},
+		{"unknown", "Bearer " + feedmill.NewKeySecret(), "is unknown"},
+		{"cut short", "Bearer " + known[:len(known)-1], "is unknown"},
+		{"with more", "Bearer " + known + "x", "is unknown"},
+		{"in capitals", "Bearer " + strings.ToUpper(known), "is unknown"},
 		{"too short to be one", "Bearer hunter2", "not an API key"},
-		{"too long to be one", "Bearer " + strings.Repeat("secret", maxCredential), "longer"},
+		{"too long to be one", "Bearer " + strings.Repeat("secret", maxCredential), "too long"},
 		{"revoked", "Bearer " + revoked, "revoked"},
-		{"of a workspace that is gone", "Bearer " + orphan, "no longer there"},
-		{"a token where no issuer is configured", "Bearer eyJhbGciOiJub25lIn0.e30.", "not known"},
+		{"of a workspace that is gone", "Bearer " + orphan, "no longer exists"},
+		{"a token where no issuer is configured", "Bearer eyJhbGciOiJub25lIn0.e30.", "is unknown"},
 	} {
 		t.Run(tc.name, func(t *testing.T) { wantRefused(t, a, tc.authorization, tc.want) })
 	}
@@ -84,7 +84,7 @@ func TestTheHashIsComparedAgain(t *testing.T) {
 	a := newAuthenticator(t, store, Options{})
 	store.add("fm_one", "other", feedmill.ScopeRead)
 	store.keys[feedmill.HashKey("fm_two")] = store.keys[feedmill.HashKey("fm_one")]
-	wantRefused(t, a, "Bearer fm_two", "not known")
+	wantRefused(t, a, "Bearer fm_two", "is unknown")
 }
 
 func TestAFailureOfTheStoreIsNotARefusal(t *testing.T) {
@@ -106,7 +106,7 @@ func TestAFailureOfTheStoreIsNotARefusal(t *testing.T) {
 func TestAKeyWorksFromTheMomentItIsMade(t *testing.T) {
 	store := newStore()
 	a := newAuthenticator(t, store, Options{})
-	wantRefused(t, a, "Bearer fm_soon", "not known")
+	wantRefused(t, a, "Bearer fm_soon", "is unknown")
 	store.add("fm_soon", "other", feedmill.ScopeRead)
 	wantPrincipal(t, a, "Bearer fm_soon")
 }
@@ -174,7 +174,7 @@ func TestAKeyForgottenWhileItIsVerifiedIsNotRemembered(t *testing.T) {
 func TestBadCredentialsTakeNoMemory(t *testing.T) {
 	a := newAuthenticator(t, newStore(), Options{})
 	for range 100 {
-		wantRefused(t, a, "Bearer "+feedmill.NewKeySecret(), "not known")
+		wantRefused(t, a, "Bearer "+feedmill.NewKeySecret(), "is unknown")
 	}
 	if n := len(a.verified.entries); n != 0 {
 		t.Errorf("%d unknown keys are remembered", n)

@@ -55,7 +55,7 @@ func (a *Authenticator) Run(ctx context.Context) error {
 		select {
 		case <-ticker.C:
 			if err := a.writeUsed(ctx, writeUsedTimeout); err != nil && ctx.Err() == nil {
-				a.logger.WarnContext(ctx, "last-used times of API keys not written, will be tried again", "error", err)
+				a.logger.WarnContext(ctx, "writing last-used times of API keys failed; will retry", "error", err)
 			}
 		case <-ctx.Done():
 			return a.writeUsed(context.WithoutCancel(ctx), lastWriteTimeout)

@@ -55,7 +55,7 @@ func (a *Authenticator) AuthenticateLink(ctx context.Context, text string) (feed
 	a.links.mu.Unlock()
 	now := time.Now()
 	if !ok || now.After(found.expires) {
-		return feedmill.Principal{}, refuse("This link was used already, or is too old. Sign in with an API key.")
+		return feedmill.Principal{}, refuse("The link was already used or has expired. Sign in with an API key.")
 	}
 	if found.key == "" {
 		return found.who, nil

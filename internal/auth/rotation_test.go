@@ -58,7 +58,7 @@ func TestAWithdrawnKeyIsNotTrustedForEver(t *testing.T) {
 		time.Sleep(keysMaxAge - 1)
 		wantPrincipal(t, a, authorization)
 		time.Sleep(defaultCacheTTL)
-		wantRefused(t, a, authorization, "does not verify")
+		wantRefused(t, a, authorization, "does not match the keys")
 	})
 }
 
@@ -109,7 +109,7 @@ func TestAnIssuerThatCannotBeTrusted(t *testing.T) {
 			spoil(is)
 			authorization := s.sign(t, is.claims(nil))
 			wantUnavailable(t, a, authorization)
-			if !strings.Contains(log.String(), "OIDC issuer cannot be read") {
+			if !strings.Contains(log.String(), "reading the OIDC issuer's configuration failed") {
 				t.Errorf("the log does not say why: %q", log.String())
 			}
 			wantNoSecret(t, errors.New(log.String()), authorization)
@@ -130,7 +130,7 @@ func TestMadeUpTokensAreNoLoadOnTheIssuer(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		for _, authorization := range forged {
-			wg.Go(func() { wantRefused(t, a, authorization, "does not verify") })
+			wg.Go(func() { wantRefused(t, a, authorization, "does not match the keys") })
 		}
 		wg.Wait()
 		if n := is.fetched(); n != 2 {

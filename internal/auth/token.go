@@ -62,17 +62,17 @@ func (a *Authenticator) principal(ctx context.Context, claims jwt.MapClaims) (fe
 // before the signature is verified.
 func (a *Authenticator) checkClaims(claims jwt.MapClaims, audience string, now time.Time) error {
 	if issuer, err := claims.GetIssuer(); err != nil || issuer != a.issuer.url {
-		return refuse("The token's iss claim is not the issuer that is accepted here.")
+		return refuse("The token's iss claim does not match the configured issuer.")
 	}
 	if given, err := claims.GetAudience(); err != nil || !slices.Contains(given, audience) {
-		return refuse("The token was made for another service: its aud claim does not hold " + audience + ".")
+		return refuse("The token was issued for another service: its aud claim does not contain " + audience + ".")
 	}
 	expires, err := claims.GetExpirationTime()
 	if err != nil || expires == nil {
-		return refuse("The token has no exp claim, or one that is not a time.")
+		return refuse("The token's exp claim is missing or is not a time.")
 	}
 	if !now.Before(expires.Time) {
-		return refuse("The token has expired. Ask the issuer for another.")
+		return refuse("The token has expired. Request a new one from the issuer.")
 	}
 	starts, err := claims.GetNotBefore()
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *Authenticator) checkClaims(claims jwt.MapClaims, audience string, now t
 func (a *Authenticator) tokenWorkspace(ctx context.Context, claims jwt.MapClaims) (feedmill.Workspace, error) {
 	named, _ := claims[workspaceClaim].(string)
 	if named == "" {
-		return feedmill.Workspace{}, refuse("The token has no " + workspaceClaim + " claim: it must hold the id or the name of a workspace.")
+		return feedmill.Workspace{}, refuse("The token has no " + workspaceClaim + " claim. It must contain the ID or the name of a workspace.")
 	}
 	var (
 		workspace feedmill.Workspace
@@ -104,7 +104,7 @@ func (a *Authenticator) tokenWorkspace(ctx context.Context, claims jwt.MapClaims
 		workspace, err = a.store.WorkspaceByName(ctx, named)
 	}
 	if errors.Is(err, feedmill.ErrNotFound) {
-		return feedmill.Workspace{}, refuse("The token's " + workspaceClaim + " claim names no workspace of this service.")
+		return feedmill.Workspace{}, refuse("The token's " + workspaceClaim + " claim does not name a workspace of this service.")
 	}
 	if err != nil {
 		return feedmill.Workspace{}, fmt.Errorf("look up workspace of token: %w", err)

@@ -107,9 +107,9 @@ func (c *Connect) ask(ctx context.Context, in feedmill.SignIn) (feedmill.SignInA
 func checkOffered(in feedmill.SignIn) error {
 	switch {
 	case in.State != feedmill.SignInOffered:
-		return conflict("link-used", "This link has been used. A link is good once; ask for another one.")
+		return conflict("link-used", "The link was already used. Each link works only once; request a new one.")
 	case !now().Before(in.ExpiresAt):
-		return conflict("link-expired", "This link has expired. A link is good for 15 minutes; ask for another one.")
+		return conflict("link-expired", "The link has expired. Links are valid for 15 minutes; request a new one.")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (c *Connect) Begin(ctx context.Context, token string) (visit string, to str
 	}
 	u, err := url.Parse(provider.AuthorizeURL)
 	if err != nil {
-		return "", "", fmt.Errorf("the authorization of %s: %w", in.Service, err)
+		return "", "", fmt.Errorf("reading the authorization of %s: %w", in.Service, err)
 	}
 	q := u.Query()
 	for name, value := range provider.Parameters {
@@ -194,9 +194,9 @@ func (c *Connect) visited(ctx context.Context, visit string, state feedmill.Sign
 func checkVisited(in feedmill.SignIn, state feedmill.SignInState) error {
 	switch {
 	case !now().Before(in.ExpiresAt):
-		return conflict("link-expired", "This took longer than 30 minutes, and what was granted is forgotten. Ask for another link.")
+		return conflict("link-expired", "The sign-in took longer than 30 minutes, so the granted access was discarded. Request a new link.")
 	case in.State != state:
-		return conflict("sign-in-over", "This step is over. Ask for another link to connect the service again.")
+		return conflict("sign-in-over", "The sign-in is already complete. Request a new link to connect the service again.")
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (c *Connect) Return(ctx context.Context, visit string, a feedmill.SignInAns
 	}
 	// The answer belongs to this browser and to this provider, or nothing happens.
 	if !same(h.State, a.State) || in.Service != a.Service {
-		return in, conflict("sign-in-refused", "The provider's answer does not belong to this sign-in. Ask for another link.")
+		return in, conflict("sign-in-refused", "The provider's response does not belong to this sign-in. Request a new link.")
 	}
 	// From here on the code is used up, whoever else may send it.
 	in, err = c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
@@ -78,17 +78,17 @@ func (c *Connect) redeem(ctx context.Context, service string, h held, a feedmill
 		return "", err
 	}
 	refused := func(format string, args ...any) error {
-		return conflict("sign-in-refused", fmt.Sprintf(format, args...)+" Nothing was connected. Ask for another link to try again.")
+		return conflict("sign-in-refused", fmt.Sprintf(format, args...)+" The service was not connected. Request a new link to try again.")
 	}
 	switch {
 	case a.Error == "access_denied":
-		return "", refused("The access was not granted.")
+		return "", refused("The provider did not grant access.")
 	case a.Error != "":
-		return "", refused("The provider answered with the error %q.", printable(a.Error))
+		return "", refused("The provider returned the error %q.", printable(a.Error))
 	case a.Code == "":
-		return "", refused("The provider sent no code.")
+		return "", refused("The provider's response has no authorization code.")
 	case provider.Issuer != "" && a.Issuer != "" && a.Issuer != provider.Issuer:
-		return "", refused("The answer is from another provider.")
+		return "", refused("The response is from another provider.")
 	}
 	got, err := c.tokens(ctx, provider.TokenURL, url.Values{
 		"grant_type": {"authorization_code"}, "code": {a.Code}, "redirect_uri": {c.callback(service)}, "code_verifier": {h.Verifier},
@@ -96,13 +96,13 @@ func (c *Connect) redeem(ctx context.Context, service string, h held, a feedmill
 	})
 	switch {
 	case err != nil:
-		return "", refused("The provider could not be asked for the grant: %s.", err)
+		return "", refused("The token request to the provider failed: %s.", err)
 	case got.Error != "":
-		return "", refused("The provider refused the code with the error %q.", printable(got.Error))
+		return "", refused("The provider rejected the authorization code with the error %q.", printable(got.Error))
 	case got.IDToken != "" && !same(h.Nonce, nonceOf(got.IDToken)):
-		return "", refused("The provider's answer belongs to another sign-in.")
+		return "", refused("The provider's response belongs to another sign-in.")
 	case got.RefreshToken == "":
-		return "", refused("The provider granted no access that lasts (it sent no refresh token).")
+		return "", refused("The provider did not grant lasting access: its response has no refresh token.")
 	}
 	return got.RefreshToken, nil
 }
@@ -121,21 +121,21 @@ const maxTokens = 1 << 20
 func (c *Connect) tokens(ctx context.Context, address string, form url.Values) (t received, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
-		return t, errors.New("its address is wrong")
+		return t, errors.New("the token URL is not valid")
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")
 	resp, err := c.HTTP.Do(r)
 	if err != nil {
-		return t, errors.New("it cannot be reached")
+		return t, errors.New("the provider cannot be reached")
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxTokens))
 	if err != nil {
-		return t, errors.New("its answer was cut off")
+		return t, errors.New("the response was incomplete")
 	}
 	if err := json.Unmarshal(body, &t); err != nil || resp.StatusCode != http.StatusOK && t.Error == "" {
-		return t, fmt.Errorf("it answered %d", resp.StatusCode)
+		return t, fmt.Errorf("the provider returned %d", resp.StatusCode)
 	}
 	return t, nil
 }

@@ -59,12 +59,12 @@ func (l *Links) Offer(ctx context.Context, workspace feedmill.ID, name, redirect
 	case !known && connection == "" && name != feedmill.ServiceFeeds:
 		return feedmill.SignInLink{}, feedmill.Invalid("", feedmill.Fault{Parameter: "serviceName", Detail: "The service is unknown. GET /query_builder/services lists all services."})
 	case provider == nil:
-		return feedmill.SignInLink{}, conflict("no-personal-service", "The service "+name+" needs no person. Make a connection where it needs one, and generate the feed with POST /data_feeds.")
+		return feedmill.SignInLink{}, conflict("no-personal-service", "The service "+name+" does not require a personal sign-in. Create a connection if it needs one, then create the feed with POST /data_feeds.")
 	case l.PublicURL == "":
-		return feedmill.SignInLink{}, conflict("service-not-configured", "The operator has not configured "+title+" yet: it needs publicUrl, where people come back from their sign-in.")
+		return feedmill.SignInLink{}, conflict("service-not-configured", "The operator has not configured "+title+": set publicUrl, the address that users return to after the sign-in.")
 	}
 	if _, ok := l.Clients[service]; !ok {
-		return feedmill.SignInLink{}, conflict("service-not-configured", "The operator has not configured "+title+" yet: it needs an entry in serviceClients with the client's id and secret.")
+		return feedmill.SignInLink{}, conflict("service-not-configured", "The operator has not configured "+title+": add an entry to serviceClients with the client's ID and secret.")
 	}
 	if err := l.checkRedirect(redirect); err != nil {
 		return feedmill.SignInLink{}, err
@@ -91,9 +91,9 @@ func (l *Links) checkRedirect(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" || len(text) > 2048 || strings.ContainsAny(text, "\\\r\n\t "):
-		return refuse("This must be an absolute URL of at most 2,048 bytes, without a user and a fragment.")
+		return refuse("redirectUri must be an absolute URL of at most 2,048 bytes, without user info and fragment.")
 	case !slices.Contains(l.Redirects, u.Scheme+"://"+u.Host):
-		return refuse("The operator allows no redirect to this origin. Add it to connectRedirects.")
+		return refuse("The operator does not allow redirects to this origin. Add it to connectRedirects.")
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (l *Links) provider(service string) (*feedmill.Provider, feedmill.OAuthClie
 	provider, _, _ := l.Provider(service)
 	client, ok := l.Clients[service]
 	if provider == nil || !ok {
-		return nil, feedmill.OAuthClient{}, conflict("service-not-configured", "The service "+service+" cannot be connected any more; ask the operator.")
+		return nil, feedmill.OAuthClient{}, conflict("service-not-configured", "The service "+service+" is no longer configured. Ask the operator.")
 	}
 	return provider, client, nil
 }
@@ -133,7 +133,7 @@ func (l *Links) Revoke(ctx context.Context, service, refreshToken string) error 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("the provider answered %d", resp.StatusCode)
+		return fmt.Errorf("the provider returned %d", resp.StatusCode)
 	}
 	return nil
 }

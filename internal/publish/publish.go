@@ -54,9 +54,9 @@ func New(o Options) *Publisher {
 	}
 	p := &Publisher{
 		Options:    o,
-		accepted:   count("accepted", "Events accepted, duplicates not counted."),
-		duplicates: count("duplicate", "Events whose publisher's id had been seen."),
-		matched:    count("matched", "Deliveries made of accepted events and due at once."),
+		accepted:   count("accepted", "Events accepted, without duplicates."),
+		duplicates: count("duplicate", "Duplicate events, by the publisher's ID."),
+		matched:    count("matched", "Deliveries created from accepted events and due immediately."),
 	}
 	o.Metrics.MustRegister(p.accepted, p.duplicates, p.matched)
 	return p
@@ -122,7 +122,7 @@ func (p *Publisher) check(e *feedmill.Event, data []byte) error {
 	}
 	for _, field := range [][2]string{{"/id", e.DedupeKey}, {"/resourceId", e.ResourceID}} {
 		if strings.Contains(field[1], "\x00") {
-			return feedmill.Invalid("", feedmill.Fault{Pointer: field[0], Detail: "This must not hold the character U+0000."})
+			return feedmill.Invalid("", feedmill.Fault{Pointer: field[0], Detail: field[0][1:] + " must not contain the character U+0000."})
 		}
 	}
 	payload, err := feedmill.RenderPayload(*e, data)
@@ -135,8 +135,8 @@ func (p *Publisher) check(e *feedmill.Event, data []byte) error {
 	}
 	if len(payload) > feedmill.MaxPayloadBytes {
 		return &feedmill.Error{
-			Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("The text that is delivered for an event may have at most %d bytes.", feedmill.MaxPayloadBytes),
-			Faults: []feedmill.Fault{{Detail: fmt.Sprintf("The text of this event has %d bytes, with its numbers as JavaScript writes them.", len(payload))}},
+			Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("The payload of an event must have at most %d bytes. Reduce its data.", feedmill.MaxPayloadBytes),
+			Faults: []feedmill.Fault{{Detail: fmt.Sprintf("The payload of the event has %d bytes, with its numbers in JavaScript notation.", len(payload))}},
 		}
 	}
 	e.Payload = payload

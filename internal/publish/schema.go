@@ -66,7 +66,7 @@ func (s *Schemas) check(name string, data []byte) error {
 	if err := s.byType[name].Validate(value); !errors.As(err, &invalid) {
 		return err
 	}
-	refusal := &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "schema-mismatch", Detail: "The data of an event does not fit the schema of its type; GET /events/types has the schemas."}
+	refusal := &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "schema-mismatch", Detail: "The data of an event does not match the schema of its type. GET /events/types returns the schemas."}
 	faultsOf(invalid, &refusal.Faults)
 	slices.SortFunc(refusal.Faults, func(a, b feedmill.Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
 	return refusal
@@ -86,5 +86,5 @@ func faultsOf(e *jsonschema.ValidationError, faults *[]feedmill.Fault) {
 	for _, token := range e.InstanceLocation {
 		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 	}
-	*faults = append(*faults, feedmill.Fault{Pointer: pointer, Detail: "This does not fit the schema: " + e.ErrorKind.LocalizedString(english) + "."})
+	*faults = append(*faults, feedmill.Fault{Pointer: pointer, Detail: "The value does not match the schema: " + e.ErrorKind.LocalizedString(english) + "."})
 }

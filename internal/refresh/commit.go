@@ -38,18 +38,18 @@ func (e *Engine) commit(ctx context.Context, l *lease, outcomes []feedmill.FeedO
 		case unreachable(err):
 			doubt = true
 		case replaced:
-			e.Log.Error("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
+			e.Log.Error("committing a run failed", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
 			return lostRun
 		default:
 			// It cannot be written, now or later: so that is what is written.
-			e.Log.Error("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
+			e.Log.Error("committing a run failed", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
 			if !doubt {
 				e.drop(outcomes)
 			}
 			outcomes, replaced = faulty(l.claim, err), true
 			continue
 		}
-		e.Log.Warn("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
+		e.Log.Warn("committing a run failed", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
 		if last {
 			return lostRun
 		}

@@ -93,7 +93,7 @@ const (
 
 var (
 	errLost      = errors.New("the run has lost its lease")
-	errCancelled = errors.New("the run was cancelled")
+	errCancelled = errors.New("the run was canceled")
 )
 
 // Engine runs what is due. Its methods may be called from any goroutine.
@@ -174,7 +174,7 @@ func (e *Engine) releaseLeft(ctx context.Context) bool {
 		return false // the engine stops
 	}
 	if err != nil {
-		e.Log.Warn("releasing the leases of the previous process; it is tried again in a second", "error", err)
+		e.Log.Warn("releasing the leases of the previous process failed; will retry in a second", "error", err)
 		return false
 	}
 	if n > 0 {
@@ -223,7 +223,7 @@ func (e *Engine) poll(ctx context.Context) {
 	cancel()
 	if err != nil {
 		if ctx.Err() == nil {
-			e.Log.Warn("looking for due sources", "error", err)
+			e.Log.Warn("listing due sources failed", "error", err)
 		}
 		return
 	}

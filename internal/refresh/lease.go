@@ -78,7 +78,7 @@ func (l *lease) keep() bool {
 		return false
 	default:
 		l.progress.giveBack(fresh)
-		l.engine.Log.Warn("renewing a lease", "source", s.ID, "error", err)
+		l.engine.Log.Warn("renewing a lease failed", "source", s.ID, "error", err)
 	}
 	return time.Now().Before(l.until)
 }

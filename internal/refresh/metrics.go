@@ -29,20 +29,20 @@ type counters struct {
 func newCounters(reg prometheus.Registerer, e *Engine) *counters {
 	c := &counters{
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "feedmill_refresh_runs_total", Help: "Runs of sources, by what came of them.",
+			Name: "feedmill_refresh_runs_total", Help: "Source runs, by outcome.",
 		}, []string{"outcome"}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "feedmill_refresh_panics_total", Help: "Runs of sources that ended in a panic.",
+			Name: "feedmill_refresh_panics_total", Help: "Source runs that ended in a panic.",
 		}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "feedmill_refresh_duration_seconds", Help: "Time that runs took.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 12),
+			Name: "feedmill_refresh_duration_seconds", Help: "Duration of source runs.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 12),
 		}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "feedmill_refresh_lag_seconds", Help: "Time from when a source was due to when its run began.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 12),
+			Name: "feedmill_refresh_lag_seconds", Help: "Time from when a source was due until its run started.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 12),
 		}),
 	}
 	reg.MustRegister(c.runs, c.panics, c.duration, c.lag,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_refresh_running", Help: "Runs under way."}, func() float64 {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_refresh_running", Help: "Source runs in progress."}, func() float64 {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			return float64(len(e.under))

@@ -22,7 +22,7 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 	if err != nil {
 		// Who was faster, and who deleted it, need not be told of.
 		if ctx.Err() == nil && !errors.Is(err, feedmill.ErrConflict) && !errors.Is(err, feedmill.ErrNotFound) {
-			e.Log.Warn("claiming a source", "source", s.ID, "error", err)
+			e.Log.Warn("claiming a source failed", "source", s.ID, "error", err)
 		}
 		return false
 	}
@@ -56,7 +56,7 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 		e.release(claim)
 		outcome = releasedRun
 	case err != nil:
-		e.Log.Error("running a source", "source", s.ID, "run", claim.Source.Run, "error", err)
+		e.Log.Error("running a source failed", "source", s.ID, "run", claim.Source.Run, "error", err)
 		outcome = e.commit(ctx, l, faulty(claim, err))
 	default:
 		outcome = e.commit(ctx, l, outcomes)
@@ -102,7 +102,7 @@ func (e *Engine) change(ctx context.Context, workspace, source feedmill.ID, chan
 		if len(news) > 0 {
 			events, err := e.Events(c, news)
 			if err != nil {
-				return fmt.Errorf("tell of a run: %w", err)
+				return fmt.Errorf("emit the events of a run: %w", err)
 			}
 			c.Events = append(c.Events, events...)
 		}
@@ -130,7 +130,7 @@ func (e *Engine) drop(outcomes []feedmill.FeedOutcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.count.panics.Inc()
-			e.Log.Error("dropping outcomes", "panic", p, "stack", string(debug.Stack()))
+			e.Log.Error("discarding outcomes panicked", "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
 	e.Runner.Drop(outcomes)
@@ -152,7 +152,7 @@ func (e *Engine) keepTraces(claim feedmill.Claim, outcomes []feedmill.FeedOutcom
 		return nil, nil
 	})
 	if err != nil && !over(err) {
-		e.Log.Warn("keeping the trace of a run that was cancelled", "source", s.ID, "error", err)
+		e.Log.Warn("storing the trace of a canceled run failed", "source", s.ID, "error", err)
 	}
 }
 
@@ -163,7 +163,7 @@ func (e *Engine) release(claim feedmill.Claim) {
 	s := claim.Source
 	err := e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return nil, c.Release(s.Run) })
 	if err != nil && !over(err) {
-		e.Log.Warn("giving a source back", "source", s.ID, "error", err)
+		e.Log.Warn("releasing a source failed", "source", s.ID, "error", err)
 	}
 }
 
@@ -197,7 +197,7 @@ func problemOf(err error) feedmill.FeedError {
 	refusal, _ := errors.AsType[*feedmill.Error](err)
 	switch {
 	case feedmill.IsNoRoom(err):
-		problem := feedmill.FeedError{Type: "/problems/no-room", Title: "The disk is full", Detail: "Nothing was stored. The refresh is tried again; ask the operator to make room."}
+		problem := feedmill.FeedError{Type: "/problems/no-room", Title: "The disk is full", Detail: "Nothing was stored. Feedmill retries the refresh. Ask the operator to free disk space."}
 		if refusal != nil && refusal.Detail != "" {
 			problem.Detail = refusal.Detail
 		}
@@ -208,7 +208,7 @@ func problemOf(err error) feedmill.FeedError {
 		return feedmill.FeedError{Type: "/problems/file-damaged", Title: "A stored file is damaged", Detail: refusal.Detail}
 	}
 	return feedmill.FeedError{
-		Type: "/problems/internal", Title: "Something went wrong on our side",
-		Detail: "It is tried again; if it stays, give the operator the id of the refresh.",
+		Type: "/problems/internal", Title: "Internal server error",
+		Detail: "Feedmill retries the refresh. If it fails again, report the refresh ID to the operator.",
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // errChangedMeanwhile says that a subscription is not any more what a change
 // was worked out from.
-var errChangedMeanwhile = errors.New("the subscription was changed at the same time")
+var errChangedMeanwhile = errors.New("the subscription was changed by another request")
 
 // changeTries is how often a change is worked out again before the client hears
 // of a conflict.
@@ -48,7 +48,7 @@ func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, b
 		}
 		return changed, err
 	}
-	return feedmill.Subscription{}, &feedmill.Error{Kind: feedmill.ErrConflict, Transient: true, Detail: "The subscription is being changed by others at the same time; try again."}
+	return feedmill.Subscription{}, &feedmill.Error{Kind: feedmill.ErrConflict, Transient: true, Detail: "The subscription was changed by another request. Fetch it again and retry."}
 }
 
 // sameGround reports whether what a change depends on is as it was.
@@ -106,11 +106,11 @@ func (s *Subscriptions) planChange(ctx context.Context, body *strictjson.Object,
 func checkSameHalf(events []event, source bool) error {
 	moves := &feedmill.Error{
 		Kind: feedmill.ErrConflict, Type: "other-half",
-		Detail: "A subscription has events of datafeed.source.* alone or none of them; make another subscription for the others.",
+		Detail: "A subscription cannot combine events of datafeed.source.* with other events. Create a separate subscription for them.",
 	}
 	for _, e := range events {
 		if e.isSource() != source {
-			moves.Faults = append(moves.Faults, feedmill.Fault{Pointer: e.pointer, Detail: "This event belongs to another subscription."})
+			moves.Faults = append(moves.Faults, feedmill.Fault{Pointer: e.pointer, Detail: "The event requires a separate subscription."})
 		}
 	}
 	missing := unavailable(events)

@@ -124,7 +124,7 @@ func (s *Subscriptions) storeHalves(ctx context.Context, halves []feedmill.Subsc
 
 // refuse refuses those halves for which there is no room.
 func (s *Subscriptions) refuse(halves []feedmill.SubscribedHalf, left int) {
-	detail := fmt.Sprintf("A workspace may have at most %d subscriptions; delete one that is not needed.", s.Max)
+	detail := fmt.Sprintf("The workspace would exceed its maximum of %d subscriptions. Delete one that is not needed.", s.Max)
 	for i := range halves {
 		if halves[i].Refusal != nil {
 			continue

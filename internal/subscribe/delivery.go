@@ -87,7 +87,7 @@ func defaultDelivery() deliveryFields {
 // readRetries reads the waits between attempts.
 func readRetries(v strictjson.Field) (waits feedmill.RetrySchedule) {
 	if v.Kind != '[' {
-		v.Fault("This must be a list of durations such as [\"30s\", \"5m\"], each the wait before one more attempt.")
+		v.Fault("retries must be an array of durations such as [\"30s\", \"5m\"], each the wait before the next attempt.")
 		return nil
 	}
 	parse := feedmill.DurationBetween(feedmill.MinRetryWait, feedmill.MaxRetryWait)
@@ -100,7 +100,7 @@ func readRetries(v strictjson.Field) (waits feedmill.RetrySchedule) {
 		waits = append(waits, wait)
 	}
 	if n == 0 || n > feedmill.MaxRetries {
-		v.Fault(fmt.Sprintf("This must have 1 to %d waits; null gives the schedule of the service.", feedmill.MaxRetries))
+		v.Fault(fmt.Sprintf("retries must have 1 to %d durations. Set it to null for the default schedule.", feedmill.MaxRetries))
 	}
 	return waits
 }
@@ -112,7 +112,7 @@ func parseDisableAfter(text string) (time.Duration, error) {
 	}
 	d, err := feedmill.DurationBetween(feedmill.MinDisableAfter, feedmill.MaxDisableAfter)(text)
 	if err != nil {
-		return 0, feedmill.Invalid("This must be off, or a duration from 1d to 30d.")
+		return 0, feedmill.Invalid("disableAfter must be off, or a duration between 1d and 30d.")
 	}
 	return d, nil
 }

@@ -74,7 +74,7 @@ func (s *Subscriptions) internalFilter(ctx context.Context, workspace feedmill.I
 		of, err = s.Store.FeedSource(ctx, workspace, feed)
 	}
 	if errors.Is(err, feedmill.ErrNotFound) {
-		const detail = "There is no such data feed in this workspace."
+		const detail = "The data feed does not exist in this workspace."
 		return "", &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: detail, Faults: []feedmill.Fault{{Pointer: "/filters/resourceId", Detail: detail}}}
 	}
 	return feedmill.InternalFilter(of, feed), err

@@ -2,6 +2,7 @@ package subscribe
 
 import (
 	"context"
+	"fmt"
 	"errors"
 	"net/http"
 	"strings"
@@ -53,7 +54,7 @@ func (s *Subscriptions) Listen(ctx context.Context, workspace feedmill.ID, body 
 	if _, full := errors.AsType[*feedmill.QuotaError](err); full {
 		err = &feedmill.Error{
 			Kind: feedmill.ErrConflict, Type: "quota-reached", Transient: true,
-			Detail: "The workspace has as many listeners as it may have at a time; one that is not connected is removed after 10 minutes.",
+			Detail: fmt.Sprintf("The workspace already has %d listeners (the maximum). Disconnected listeners are removed after 10 minutes.", feedmill.MaxListeners),
 		}
 	}
 	return made, err

@@ -24,8 +24,8 @@ func (s *Subscriptions) Rotate(ctx context.Context, workspace, id feedmill.ID, o
 	at := now()
 	secrets = secrets.At(at)
 	if secrets.Next != "" && overlap > 0 {
-		return feedmill.IssuedSubscription{}, rotating("A rotation is under way until " + secrets.SwitchAt.UTC().Format(feedmill.TimestampFormat) +
-			`; wait for its end, or send {"overlap":"0s"} to switch to a new secret at once.`)
+		return feedmill.IssuedSubscription{}, rotating("A rotation is already in progress until " + secrets.SwitchAt.UTC().Format(feedmill.TimestampFormat) +
+			`. Wait for its end, or send {"overlap":"0s"} to switch to a new secret immediately.`)
 	}
 	secret := feedmill.NewSigningSecret()
 	if overlap > 0 {
@@ -47,7 +47,7 @@ func (s *Subscriptions) Rotate(ctx context.Context, workspace, id feedmill.ID, o
 		return keep(issued)
 	})
 	if errors.Is(err, errChangedMeanwhile) {
-		return feedmill.IssuedSubscription{}, rotating("Another rotation happened at the same time; its answer has the secret.")
+		return feedmill.IssuedSubscription{}, rotating("Another request rotated the secret at the same moment. The response to that request contains the new secret.")
 	}
 	if err != nil {
 		return feedmill.IssuedSubscription{}, err

@@ -46,7 +46,7 @@ func (s SealedURLs) open(ctx context.Context, sub feedmill.Subscription) (feedmi
 	}
 	bytes, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return feedmill.Subscription{}, fmt.Errorf("the URL of %s: %w", sub.ID, err)
+		return feedmill.Subscription{}, fmt.Errorf("reading the URL of %s: %w", sub.ID, err)
 	}
 	plain, err := s.Vault.Unseal(ctx, bytes, sub.URLRecord())
 	sub.Destination.URL = string(plain)
