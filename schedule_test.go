@@ -43,8 +43,8 @@ func TestScheduleCheck(t *testing.T) {
 
 func TestScheduleFaultsAreSentences(t *testing.T) {
 	for want, s := range map[string]Schedule{
-		"The interval must be between 1m and 366d.":                                                     {Every: time.Second},
-		"A cron expression has five fields: minute, hour, day of the month, month and day of the week.": {Cron: "x"},
+		"The interval must be between 1m and 366d.":                                                           {Every: time.Second},
+		"A cron expression must have five fields: minute, hour, day of the month, month and day of the week.": {Cron: "x"},
 	} {
 		if faults := s.Check(); len(faults) != 1 || faults[0].Detail != want {
 			t.Errorf("%v: %+v, want %q", s, faults, want)

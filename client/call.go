@@ -91,7 +91,7 @@ func (c *Client) exchange(ctx context.Context, r request, out any, opts ...CallO
 	}
 	if out != nil {
 		if err := json.Unmarshal(text, out); err != nil {
-			return nil, fmt.Errorf("%s %s: the answer cannot be read: %w", r.method, r.path, err)
+			return nil, fmt.Errorf("%s %s: the response cannot be read: %w", r.method, r.path, err)
 		}
 	}
 	return header, nil
@@ -119,7 +119,7 @@ func readAll(r request, resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: reading the answer: %w", r.method, r.path, err)
+		return nil, fmt.Errorf("%s %s: reading the response: %w", r.method, r.path, err)
 	}
 	return text, nil
 }

@@ -46,7 +46,7 @@ func TestErrorsThatAreNoProblemDocuments(t *testing.T) {
 			if !ok {
 				t.Fatalf("the error is %v, want a problem", err)
 			}
-			if problem.Status != c.status || problem.Title != http.StatusText(c.status) || !strings.Contains(problem.Detail, "check its address") {
+			if problem.Status != c.status || problem.Title != http.StatusText(c.status) || !strings.Contains(problem.Detail, "Check the server's address") {
 				t.Errorf("the problem is %+v", problem)
 			}
 		})
@@ -65,7 +65,7 @@ func TestProblemAsText(t *testing.T) {
 		Title: "The request is not valid", Status: 400, Detail: "Correct it.", RequestID: "r1",
 		Errors: []client.Fault{{Pointer: "/name", Detail: "No."}, {Parameter: "limit", Detail: "Too much."}, {Header: "Accept", Detail: "None."}},
 	}
-	const want = "The request is not valid (400): Correct it.\n  /name: No.\n  limit: Too much.\n  Accept: None.\n  request id: r1"
+	const want = "The request is not valid (400): Correct it.\n  /name: No.\n  limit: Too much.\n  Accept: None.\n  request ID: r1"
 	if got := p.Error(); got != want {
 		t.Errorf("the text is\n%s\nwant\n%s", got, want)
 	}
@@ -74,7 +74,7 @@ func TestProblemAsText(t *testing.T) {
 func TestAnswerThatCannotBeRead(t *testing.T) {
 	server := answering(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"data":`) })
 	_, err := server.CreateWorkspace(t.Context(), "w")
-	if err == nil || !strings.Contains(err.Error(), "POST /workspaces: the answer cannot be read") {
+	if err == nil || !strings.Contains(err.Error(), "POST /workspaces: the response cannot be read") {
 		t.Errorf("the error is %v", err)
 	}
 }

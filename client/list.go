@@ -24,7 +24,7 @@ func (o *one[T]) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if answer.Data == nil {
-		return errors.New("the answer has no data")
+		return errors.New("the response has no data")
 	}
 	o.Data = *answer.Data
 	return nil

@@ -131,15 +131,15 @@ func (c *Client) connect(ctx context.Context, id string, h *handling, connected 
 func ending(reason string) error {
 	switch feedmill.ListenerEnded(reason) {
 	case feedmill.ListenerReplaced:
-		return fmt.Errorf("%w here: another connection has taken it over", ErrListenerEnded)
+		return fmt.Errorf("%w: another connection replaced it", ErrListenerEnded)
 	case feedmill.ListenerRemoved:
-		return fmt.Errorf("%w: it has been removed", ErrListenerEnded)
+		return fmt.Errorf("%w: it was removed", ErrListenerEnded)
 	case feedmill.ListenerExpired:
-		return fmt.Errorf("%w: it has expired", ErrListenerEnded)
+		return fmt.Errorf("%w: it expired", ErrListenerEnded)
 	case feedmill.ListenerShutdown:
 		return errShutdown
 	}
-	return fmt.Errorf("the server has ended the connection: %s", reason)
+	return fmt.Errorf("the server closed the connection: %s", reason)
 }
 
 // reconnect reports whether a new connection may fare better than one that
@@ -158,7 +158,7 @@ func reconnect(err error) (after time.Duration, again bool) {
 // gone makes of a problem that there is no such listener what it means here.
 func gone(err error) error {
 	if p, ok := errors.AsType[*Problem](err); ok && p.Status == http.StatusNotFound {
-		return fmt.Errorf("%w: it has expired or been removed", ErrListenerEnded)
+		return fmt.Errorf("%w: it expired or was removed", ErrListenerEnded)
 	}
 	return err
 }

@@ -98,7 +98,7 @@ func acceptable(a ListenerAnswer) ListenerAnswer {
 	}
 	if a.Status < 100 || a.Status > 599 {
 		if a.Error == "" {
-			a.Error = fmt.Sprintf("there was no good answer: the status is %d", a.Status)
+			a.Error = fmt.Sprintf("the handler returned status %d", a.Status)
 		}
 		a.Status = 0
 	}

@@ -193,8 +193,8 @@ func TestListenConnectsAgain(t *testing.T) {
 func TestListenAnswersWhatTheServerTakes(t *testing.T) {
 	for _, test := range []struct{ given, want client.ListenerAnswer }{
 		{client.ListenerAnswer{Status: 204, Duration: 1.5}, client.ListenerAnswer{Status: 204, Duration: 1.5}},
-		{client.ListenerAnswer{}, client.ListenerAnswer{Error: "there was no good answer: the status is 0"}},
-		{client.ListenerAnswer{Status: 999}, client.ListenerAnswer{Error: "there was no good answer: the status is 999"}},
+		{client.ListenerAnswer{}, client.ListenerAnswer{Error: "the handler returned status 0"}},
+		{client.ListenerAnswer{Status: 999}, client.ListenerAnswer{Error: "the handler returned status 999"}},
 		{client.ListenerAnswer{Error: "a\nb\xff", Duration: -1}, client.ListenerAnswer{Error: "a b\ufffd"}},
 		{client.ListenerAnswer{Error: strings.Repeat("é", 501)}, client.ListenerAnswer{Error: strings.Repeat("é", 500)}},
 	} {

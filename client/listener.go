@@ -76,7 +76,7 @@ type ListenerLine struct {
 // life every 15 seconds.
 const maxSilence = 45 * time.Second
 
-var errSilent = errors.New("the server has been silent for too long")
+var errSilent = errors.New("the server sent nothing for too long")
 
 // ListenerStream connects to a listener and goes through what comes, until the
 // connection ends, with an error where the server has not said why.

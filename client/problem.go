@@ -57,7 +57,7 @@ func (p *Problem) Error() string {
 		fmt.Fprintf(&b, "\n  %s: %s", f.Where(), f.Detail)
 	}
 	if p.RequestID != "" {
-		fmt.Fprintf(&b, "\n  request id: %s", p.RequestID)
+		fmt.Fprintf(&b, "\n  request ID: %s", p.RequestID)
 	}
 	return b.String()
 }
@@ -99,7 +99,7 @@ func problemOf(resp *http.Response, text []byte) *Problem {
 	} else {
 		*p = Problem{
 			Title:  http.StatusText(resp.StatusCode),
-			Detail: "The server did not answer as Feedmill does; check its address.",
+			Detail: "The response is not from Feedmill. Check the server's address.",
 		}
 	}
 	p.Status = resp.StatusCode

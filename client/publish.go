@@ -59,7 +59,7 @@ func (c *Client) Publish(ctx context.Context, e NewEvent, opts ...CallOption) (A
 		return Accepted{}, err
 	}
 	if len(out.Accepted) != 1 {
-		return Accepted{}, fmt.Errorf("POST /events: the answer to one event tells of %d", len(out.Accepted))
+		return Accepted{}, fmt.Errorf("POST /events: the response to one event lists %d events", len(out.Accepted))
 	}
 	return out.Accepted[0], nil
 }

@@ -40,7 +40,7 @@ func (c *Client) repeat(ctx context.Context, r request, try func() error) error 
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w while waiting to try again after: %w", ctx.Err(), err)
+			return fmt.Errorf("%w while waiting to retry after: %w", ctx.Err(), err)
 		case <-time.After(pause):
 		}
 		wait *= 2

@@ -81,7 +81,7 @@ func (c *Client) CreateSubscription(ctx context.Context, s NewSubscription, opts
 		}
 	}
 	if err != nil {
-		return CreatedSubscriptions{}, fmt.Errorf("POST /events/subscriptions: the answer cannot be read: %w", err)
+		return CreatedSubscriptions{}, fmt.Errorf("POST /events/subscriptions: the response cannot be read: %w", err)
 	}
 	return made, nil
 }

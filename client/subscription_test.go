@@ -50,7 +50,7 @@ func TestAnswersToACreation(t *testing.T) {
 		})
 	}
 	c, _ := over(answer{status: 201, body: `["what"]`})
-	if _, err := c.CreateSubscription(t.Context(), client.NewSubscription{}); err == nil || !strings.Contains(err.Error(), "the answer cannot be read") {
+	if _, err := c.CreateSubscription(t.Context(), client.NewSubscription{}); err == nil || !strings.Contains(err.Error(), "the response cannot be read") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func watch[T any](ctx context.Context, c *Client, r request, next func(T) bool) 
 		}
 		var value T
 		if err := json.Unmarshal([]byte(data), &value); err != nil {
-			return fmt.Errorf("%s %s: the answer cannot be read: %w", r.method, r.path, err)
+			return fmt.Errorf("%s %s: the response cannot be read: %w", r.method, r.path, err)
 		}
 		if !next(value) {
 			return nil

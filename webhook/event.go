@@ -48,7 +48,7 @@ func parseEvent(payload []byte) (Event, error) {
 		return Event{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if p.ID == "" || p.Type == "" || p.Timestamp.IsZero() || p.Data == nil {
-		return Event{}, fmt.Errorf("%w: the payload lacks id, type, timestamp or data", ErrMalformed)
+		return Event{}, fmt.Errorf("%w: the payload must have id, type, timestamp and data", ErrMalformed)
 	}
 	return Event{ID: p.ID, Type: p.Type, Timestamp: p.Timestamp.UTC(), ResourceID: p.ResourceID, Data: p.Data, Payload: payload}, nil
 }

@@ -28,11 +28,11 @@ func readPayload(r *http.Request) ([]byte, error) {
 
 func readBody(r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
-		return nil, fmt.Errorf("%w: a body has at most %d bytes", ErrTooLarge, maxBody)
+		return nil, fmt.Errorf("%w: the body must have at most %d bytes", ErrTooLarge, maxBody)
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || len(body) > maxBody {
-		return nil, fmt.Errorf("%w: a body has at most %d bytes", ErrTooLarge, maxBody)
+		return nil, fmt.Errorf("%w: the body must have at most %d bytes", ErrTooLarge, maxBody)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the body: %w", err)
@@ -45,17 +45,17 @@ func readBody(r *http.Request) ([]byte, error) {
 // other parameters need not have a form that anybody can read.
 func queryPayload(query string) ([]byte, error) {
 	if len(query) > maxQuery {
-		return nil, fmt.Errorf("%w: a query has at most %d bytes", ErrTooLarge, maxQuery)
+		return nil, fmt.Errorf("%w: the query must have at most %d bytes", ErrTooLarge, maxQuery)
 	}
 	const parameter = "payload="
 	i := strings.LastIndex("&"+query, "&"+parameter)
 	if i < 0 {
-		return nil, fmt.Errorf("%w: the query has no parameter payload", ErrMalformed)
+		return nil, fmt.Errorf("%w: the query parameter payload is missing", ErrMalformed)
 	}
 	value, _, _ := strings.Cut(query[i+len(parameter):], "&")
 	text, err := url.QueryUnescape(value)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the parameter payload is not percent-encoded", ErrMalformed)
+		return nil, fmt.Errorf("%w: the query parameter payload is not percent-encoded", ErrMalformed)
 	}
 	return []byte(text), nil
 }

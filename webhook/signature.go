@@ -29,12 +29,12 @@ type key struct {
 func newKey(secret string) (key, error) {
 	encoded, ok := strings.CutPrefix(secret, "whsec_")
 	if !ok {
-		return key{}, fmt.Errorf("%w: it does not begin with whsec_", ErrSecret)
+		return key{}, fmt.Errorf("%w: it must start with whsec_", ErrSecret)
 	}
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
 	// The decoder passes over line breaks, which would be part of the text.
 	if err != nil || len(decoded) == 0 || base64.StdEncoding.EncodeToString(decoded) != encoded {
-		return key{}, fmt.Errorf("%w: what follows whsec_ is not base64", ErrSecret)
+		return key{}, fmt.Errorf("%w: the part after whsec_ is not base64", ErrSecret)
 	}
 	return key{text: []byte(secret), bytes: decoded}, nil
 }

@@ -31,7 +31,7 @@ type Verifier struct {
 // An error wraps [ErrSecret].
 func New(secrets ...string) (*Verifier, error) {
 	if len(secrets) == 0 {
-		return nil, fmt.Errorf("%w: at least one is needed", ErrSecret)
+		return nil, fmt.Errorf("%w: at least one is required", ErrSecret)
 	}
 	v := &Verifier{keys: make([]key, len(secrets))}
 	for i, secret := range secrets {
@@ -87,12 +87,12 @@ func (v *Verifier) verify(payload []byte, h http.Header) (string, error) {
 			return id, v.verifyTime(timestamp)
 		}
 	}
-	return "", fmt.Errorf("%w: %s fits none of the secrets", ErrSignature, headerSignature)
+	return "", fmt.Errorf("%w: %s does not match any of the secrets", ErrSignature, headerSignature)
 }
 
 func (v *Verifier) verifyPlain(payload []byte, h http.Header) error {
 	if !v.AcceptPlain {
-		return fmt.Errorf("%w: the request lacks %s, %s and %s", ErrSignature, headerID, headerTimestamp, headerSignature)
+		return fmt.Errorf("%w: the request must have %s, %s and %s", ErrSignature, headerID, headerTimestamp, headerSignature)
 	}
 	for _, k := range v.keys {
 		want := k.plain(payload)
@@ -100,7 +100,7 @@ func (v *Verifier) verifyPlain(payload []byte, h http.Header) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %s fits none of the secrets", ErrSignature, headerPlain)
+	return fmt.Errorf("%w: %s does not match any of the secrets", ErrSignature, headerPlain)
 }
 
 func (v *Verifier) verifyTime(timestamp string) error {
@@ -113,7 +113,7 @@ func (v *Verifier) verifyTime(timestamp string) error {
 		tolerance = DefaultTolerance
 	}
 	if off := time.Since(time.Unix(seconds, 0)); tolerance > 0 && off.Abs() > tolerance {
-		return fmt.Errorf("%w: %s before now, and no more than %s is allowed", ErrTimestamp, off.Round(time.Second), tolerance)
+		return fmt.Errorf("%w: %s before now; the maximum is %s", ErrTimestamp, off.Round(time.Second), tolerance)
 	}
 	return nil
 }

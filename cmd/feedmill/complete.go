@@ -88,7 +88,7 @@ func completeEventNames(cmd *cobra.Command, args []string, begun string) ([]stri
 	for _, t := range types {
 		name, _, _ := strings.Cut(t, "\t")
 		family := name[:strings.LastIndex(name, ".")+1] + "*"
-		if all := before + family + "\tall of them"; !slices.Contains(words, all) {
+		if all := before + family + "\tall types of the family"; !slices.Contains(words, all) {
 			words = append(words, all)
 		}
 		words = append(words, before+t)

@@ -87,7 +87,7 @@ func newDeliveriesRetry() *cobra.Command {
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		d, err := c.RetryDelivery(ctx, args[0])
 		return shown(p, d, err, func(p *printer, d client.Delivery) error {
-			return p.printf("%s  is retried now, with up to %d more attempts\n", d.ID, d.MaxAttempts-d.AttemptCount)
+			return p.printf("%s  retrying now, with up to %d more attempts\n", d.ID, d.MaxAttempts-d.AttemptCount)
 		})
 	})
 }
@@ -146,5 +146,5 @@ func (p *printer) body(x client.Exchange) error {
 		end = "\n  …"
 	}
 	lines := strings.ReplaceAll(plainLines(strings.TrimRight(x.Body, "\r\n")), "\n", "\n  ")
-	return p.printf("\nAnswer\n  %s%s\n", lines, end)
+	return p.printf("\nResponse\n  %s%s\n", lines, end)
 }

@@ -120,7 +120,7 @@ func explain(w io.Writer, p *client.Problem) {
 		fmt.Fprintf(w, "  link for the user to open: %s\n", plain(p.CreationURL))
 	}
 	if p.RequestID != "" {
-		fmt.Fprintf(w, "  request id: %s\n", plain(p.RequestID))
+		fmt.Fprintf(w, "  request ID: %s\n", plain(p.RequestID))
 	}
 }
 

@@ -28,7 +28,7 @@ func (v *limitValue) Type() string   { return "number" }
 func (v *limitValue) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return errors.New("must be a whole number, 0 or more")
+		return errors.New("must be an integer, 0 or more")
 	}
 	*v = limitValue(n)
 	return nil

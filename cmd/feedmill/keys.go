@@ -23,8 +23,8 @@ func newKeys() *cobra.Command {
 FEEDMILL_API_KEY, or the one that you are logged in to.
 
 Without a server, or with a configuration flag such as --data, it works directly on
-the store, as an admin of the workspace "default". No server may run on the same data
-folder then.`,
+the store, as an admin of the workspace "default". Stop the server that uses the same
+data folder first.`,
 	}
 
 	create := &cobra.Command{

@@ -120,7 +120,7 @@ func TestReport(t *testing.T) {
 		asJSON bool
 		want   string
 	}{
-		{"words", problem, false, "feedmill: Wrong (500): Mend \\x1b[31mit.\n  the body: All of it.\n  since:    No.\n  request id: r1\n"},
+		{"words", problem, false, "feedmill: Wrong (500): Mend \\x1b[31mit.\n  the body: All of it.\n  since:    No.\n  request ID: r1\n"},
 		{"a document", &client.Problem{Document: []byte(`{"line":7}`)}, true, "{\n  \"line\": 7\n}\n"},
 		{"no document", &client.Problem{Title: "Bad Gateway", Status: 502}, true, "{\n  \"type\": \"\",\n  \"title\": \"Bad Gateway\",\n  \"status\": 502,\n  \"detail\": \"\",\n  \"instance\": \"\"\n}\n"},
 		{"no problem", errors.New("no such file"), true, "feedmill: no such file\n"},

@@ -20,7 +20,7 @@ func TestReadDelivery(t *testing.T) {
 	w.settle(t, d, feedmill.DeliveryRetrying, func(o *feedmill.Outcome) { o.Attempt.Error = "the connection was refused" })
 	w.settle(t, d, feedmill.DeliveryExhausted, func(o *feedmill.Outcome) {
 		o.Reason = "all 2 attempts failed"
-		o.Attempt.Status, o.Attempt.Error, o.Attempt.Header = 503, "the endpoint answered 503", [][2]string{{"retry-after", "5"}, feedmill.LinesLeftOut}
+		o.Attempt.Status, o.Attempt.Error, o.Attempt.Header = 503, "the endpoint returned 503", [][2]string{{"retry-after", "5"}, feedmill.LinesLeftOut}
 		o.Attempt.Body, o.Attempt.Timing = []byte(strings.Repeat("é", feedmill.MaxKeptAnswer/2)), feedmill.Timing{Total: time.Second}
 	})
 	a := w.do(t, "GET", "/events/deliveries/"+string(d.ID), "")
@@ -32,10 +32,10 @@ func TestReadDelivery(t *testing.T) {
 	text := regexp.MustCompile(`("webhook-timestamp","value":)"\d{10}"`).ReplaceAllString(a.Body.String(), `$1"N"`)
 	checkAnswer(t, a.Code, text, 200, `{"meta":{"url":"/events/deliveries/dlv_1"},"data":{
 		"id":"dlv_1","subscriptionId":"sub_1","eventId":"evt_1","type":"datafeed.source.refreshed","resourceId":"df_1","state":"exhausted",
-		"reason":"all 2 attempts failed","attemptCount":2,"maxAttempts":10,"createdAt":"TIME","endedAt":"TIME","lastAttempt":{"at":"TIME","status":503,"error":"the endpoint answered 503","durationMs":1000},"attempts":[
+		"reason":"all 2 attempts failed","attemptCount":2,"maxAttempts":10,"createdAt":"TIME","endedAt":"TIME","lastAttempt":{"at":"TIME","status":503,"error":"the endpoint returned 503","durationMs":1000},"attempts":[
 		{"id":"att_1","number":1,"at":"TIME","headers":[],"timing":{"dnsMs":0,"connectMs":0,"tlsMs":0,"firstByteMs":0,"totalMs":0},"error":"the connection was refused",`+sent(1)+`},
 		{"id":"att_2","number":2,"at":"TIME","status":503,"headers":[{"name":"retry-after","value":"5"}],"headersTruncated":true,
-		"timing":{"dnsMs":0,"connectMs":0,"tlsMs":0,"firstByteMs":0,"totalMs":1000},"error":"the endpoint answered 503",
+		"timing":{"dnsMs":0,"connectMs":0,"tlsMs":0,"firstByteMs":0,"totalMs":1000},"error":"the endpoint returned 503",
 		"body":"`+strings.Repeat("é", feedmill.MaxKeptAnswer/2)+`","bodyTruncated":true,`+sent(2)+`}],"plannedAttempts":[],"payload":"{}"}}`)
 
 	w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)

@@ -168,9 +168,9 @@ func TestPingSubscription(t *testing.T) {
 			"timing":{"dnsMs":1.5,"connectMs":2,"tlsMs":3,"firstByteMs":10,"totalMs":12.345}}`},
 		{
 			"bad",
-			feedmill.Attempt{At: at, Status: 500, Error: "the endpoint answered 500", Body: []byte("oh \xff no")},
+			feedmill.Attempt{At: at, Status: 500, Error: "the endpoint returned 500", Body: []byte("oh \xff no")},
 			`{"succeeded":false,"at":"TIME","status":500,"headers":[],"timing":{"dnsMs":0,"connectMs":0,"tlsMs":0,"firstByteMs":0,"totalMs":0},
-			"error":"the endpoint answered 500","body":"oh ` + "\ufffd" + ` no"}`,
+			"error":"the endpoint returned 500","body":"oh ` + "\ufffd" + ` no"}`,
 		},
 		{
 			"no answer",

@@ -100,7 +100,7 @@ const storeFile = "feedmill.db"
 func OpenExisting(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
 	if c.DatabaseURL == "" {
 		if _, err := os.Stat(filepath.Join(c.Data, storeFile)); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("data folder %s: there is no store in it; check --data, or run 'feedmill serve' once to make one", c.Data)
+			return nil, fmt.Errorf("data folder %s contains no store; check --data, or run 'feedmill serve' once to create one", c.Data)
 		}
 	}
 	return Open(ctx, c, log)
@@ -201,7 +201,7 @@ func (a *App) bootstrap(ctx context.Context) (made string, id feedmill.ID, err e
 	k.Hash = feedmill.HashKey(secret)
 	added, err := a.store.Bootstrap(ctx, w, k, a.config.BootstrapKey == "")
 	if err != nil {
-		return "", "", fmt.Errorf("making the first key: %w", err)
+		return "", "", fmt.Errorf("creating the first key: %w", err)
 	}
 	if !added || a.config.BootstrapKey != "" {
 		return "", "", nil

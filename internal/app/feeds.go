@@ -64,7 +64,7 @@ func (a *App) newFeeds(version, address string, m machine.Memory, metrics promet
 		Workers: m.Workers, Large: m.Large, Memory: m.Worker, Process: 2 * (m.Worker + machine.WorkerBase), Resident: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
 	})
 	if !lake.Landlock() {
-		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")
+		a.log.Warn("the kernel does not support Landlock: only the database engines restrict which files queries can read")
 	}
 	mill := feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),

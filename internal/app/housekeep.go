@@ -61,10 +61,10 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "versions and refreshes", func(now time.Time) (bool, error) { return feeds.Tend(ctx, now) })
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
-		forget("grants that nothing was made of", 0, feeds.people.GiveBack)
+		forget("unused grants", 0, feeds.people.GiveBack)
 		forget("sign-ins", feedmill.SignInVisit, a.store.ForgetSignIns)
 		forget("audit log", feedmill.AuditRetention, a.store.ForgetAudit)
-		forget("counts of deliveries", feedmill.CountRetention, a.store.ForgetDeliveryCounts)
+		forget("delivery counts", feedmill.CountRetention, a.store.ForgetDeliveryCounts)
 		a.sweep(ctx, "listeners", func(now time.Time) (bool, error) {
 			const step = 50
 			n, err := a.store.ExpireListeners(ctx, now, step)
@@ -73,8 +73,8 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "events", func(now time.Time) (bool, error) {
 			return a.store.Prune(ctx, now, now.Add(-a.config.EventRetention))
 		})
-		a.sweep(ctx, "errors that are not masked", func(time.Time) (bool, error) { return feeds.connections.MaskErrors(ctx) })
-		a.sweep(ctx, "URLs that are not sealed", func(time.Time) (bool, error) { return sealer.Step(ctx) })
+		a.sweep(ctx, "unmasked errors", func(time.Time) (bool, error) { return feeds.connections.MaskErrors(ctx) })
+		a.sweep(ctx, "unencrypted URLs", func(time.Time) (bool, error) { return sealer.Step(ctx) })
 		select {
 		case <-ctx.Done():
 			return
@@ -90,7 +90,7 @@ func (a *App) sweep(ctx context.Context, what string, step func(now time.Time) (
 		began := time.Now()
 		more, err := step(began)
 		if err != nil && ctx.Err() == nil {
-			a.log.Warn("keeping house; it is tried again in a minute", "what", what, "error", err)
+			a.log.Warn("housekeeping failed; will retry in a minute", "what", what, "error", err)
 		}
 		if err != nil || !more {
 			return

@@ -15,7 +15,7 @@ func (a *App) room(folder string, metrics prometheus.Registerer) feed.Room {
 	r := feed.Room{Disk: &feed.Floor{Free: free, Bytes: int64(a.config.MinFreeDisk)}, Most: int64(a.config.MaxStoredBytes), Stored: a.store}
 	if r.Most > 0 {
 		stored := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "feedmill_stored_bytes", Help: "Bytes on disk of the feeds of a workspace, when it last stored something.",
+			Name: "feedmill_stored_bytes", Help: "Bytes on disk of the feeds of a workspace, as of its last change.",
 		}, []string{"workspace"})
 		metrics.MustRegister(stored)
 		r.Count = func(workspace feedmill.ID, bytes int64) {

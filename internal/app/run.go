@@ -18,7 +18,7 @@ func Run(ctx context.Context, c *config.Config, log *slog.Logger, version string
 	a, err := Open(ctx, c, log)
 	if err != nil {
 		if ctx.Err() != nil {
-			log.Warn("stopped", "reason", context.Cause(ctx), "error", fmt.Errorf("the signal came before the server was ready: %w", err))
+			log.Warn("stopped", "reason", context.Cause(ctx), "error", fmt.Errorf("stopped by a signal before the server was ready: %w", err))
 			return nil
 		}
 		return err

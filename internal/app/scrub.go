@@ -14,7 +14,7 @@ func (a *App) scrub(ctx context.Context, files *feed.VerifiedFiles) {
 	defer tick.Stop()
 	for {
 		if err := files.Scrub(ctx); err != nil && ctx.Err() == nil {
-			a.log.Warn("some stored files could not be verified; it is tried again in an hour", "error", err)
+			a.log.Warn("verifying stored files failed; will retry in an hour", "error", err)
 		}
 		select {
 		case <-ctx.Done():

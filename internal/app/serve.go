@@ -139,7 +139,7 @@ func (a *App) listen(ctx context.Context) (l net.Listener, address string, err e
 		}
 	}
 	if l, err = new(net.ListenConfig).Listen(ctx, "tcp", a.config.Listen); err != nil {
-		return nil, "", fmt.Errorf("listening on %s: %w; name another address with --listen", a.config.Listen, err)
+		return nil, "", fmt.Errorf("listening on %s: %w; set another address with --listen", a.config.Listen, err)
 	}
 	if cert != nil {
 		return cert.OverTLS(l), "https://" + l.Addr().String(), nil

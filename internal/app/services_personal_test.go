@@ -283,8 +283,8 @@ func TestAttacksOnPages(t *testing.T) {
 	if fixed == "attacker" || fixed == "" {
 		t.Errorf("the visit is %q", fixed)
 	}
-	over("a reused link", newPerson(t, s).send(link, url.Values{}), "This link has been used")
-	over("a look at a reused link", newPerson(t, s).send(link, nil), "This link has been used")
+	over("a reused link", newPerson(t, s).send(link, url.Values{}), "The link was already used")
+	over("a look at a reused link", newPerson(t, s).send(link, nil), "The link was already used")
 	over("a link that is none", newPerson(t, s).send("/ui/connect/abc", nil), "not known here")
 
 	for name, spoil := range map[string]func(q url.Values){

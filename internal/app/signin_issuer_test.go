@@ -113,9 +113,9 @@ func TestSignInAtTheIssuer(t *testing.T) {
 	// The same answer again is refused here, and by the issuer where the browser still has
 	// its secret.
 	thief := newPerson(t, s)
-	thief.wantOutside(thief.send(back, nil), http.StatusUnprocessableEntity, "not begun in this browser")
+	thief.wantOutside(thief.send(back, nil), http.StatusUnprocessableEntity, "started in another browser")
 	thief.hold(signInCookieName, held)
-	thief.wantOutside(thief.send(back, nil), http.StatusUnprocessableEntity, "used before")
+	thief.wantOutside(thief.send(back, nil), http.StatusUnprocessableEntity, "already used")
 
 	if out := p.send("/ui/sign-out", url.Values{}); out.status != http.StatusSeeOther {
 		t.Errorf("%d %s", out.status, out.body)
@@ -157,15 +157,15 @@ func TestSignInAtTheIssuerIsRefused(t *testing.T) {
 		{"no nonce", map[string]any{"nonce": nil}, false, "another sign-in"},
 		{"another nonce", map[string]any{"nonce": "of another sign-in"}, false, "another sign-in"},
 		{"another issuer", map[string]any{"iss": "https://evil.example"}, false, "iss claim"},
-		{"another audience", map[string]any{"aud": "feedmill-api"}, false, "made for another service"},
+		{"another audience", map[string]any{"aud": "feedmill-api"}, false, "issued for another service"},
 		{"another client", map[string]any{"aud": []string{connecttest.ClientID, "x"}, "azp": "x"}, false, "another client"},
 		{"expired", map[string]any{"exp": time.Now().Add(-time.Second).Unix()}, false, "expired"},
-		{"no expiry", map[string]any{"exp": nil}, false, "no exp claim"},
+		{"no expiry", map[string]any{"exp": nil}, false, "exp claim is missing"},
 		{"nobody", map[string]any{"sub": nil}, false, "no sub claim"},
 		{"no workspace", map[string]any{"feedmill_workspace": nil}, false, "no feedmill_workspace claim"},
-		{"another's workspace", map[string]any{"feedmill_workspace": "nowhere"}, false, "names no workspace"},
-		{"no scope of ours", map[string]any{"scope": "openid everything"}, false, "has no scope of Feedmill"},
-		{"another key", nil, true, "signature does not verify"},
+		{"another's workspace", map[string]any{"feedmill_workspace": "nowhere"}, false, "does not name a workspace"},
+		{"no scope of ours", map[string]any{"scope": "openid everything"}, false, "contains no scope of Feedmill"},
+		{"another key", nil, true, "signature does not match the keys"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			provider.Lock()
@@ -187,7 +187,7 @@ func TestSignInAtTheIssuerIsRefused(t *testing.T) {
 		{"a state of somebody else", "state", "x", "does not belong"},
 		{"no state", "state", "", "does not belong"},
 		{"an answer of another issuer", "iss", "https://evil.example", "another issuer"},
-		{"no code", "code", "", "sent no code"},
+		{"no code", "code", "", "has no authorization code"},
 		{"an error", "error", "server_error\x1b<script>", "the error &#34;server_error&lt;script&gt;&#34;"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestSignInAtTheIssuerIsRefused(t *testing.T) {
 		})
 	}
 	p := newPerson(t, s)
-	p.wantOutside(p.send(p.atIssuer("", "no"), nil), http.StatusUnprocessableEntity, "did not let you in")
+	p.wantOutside(p.send(p.atIssuer("", "no"), nil), http.StatusUnprocessableEntity, "denied access")
 	// What somebody else's browser has begun ends in no other.
 	back := newPerson(t, s).atIssuer("", "yes")
 	p.atIssuer("", "yes")
@@ -214,7 +214,7 @@ func TestSignInAtTheIssuerIsRefused(t *testing.T) {
 	}
 	provider.Down = true
 	provider.Unlock()
-	p.wantOutside(p.send(p.atIssuer("", "yes"), nil), http.StatusServiceUnavailable, "does not answer as it should")
+	p.wantOutside(p.send(p.atIssuer("", "yes"), nil), http.StatusServiceUnavailable, "unavailable or returns an invalid response")
 	provider.Lock()
 	provider.Down = false
 	provider.Unlock()

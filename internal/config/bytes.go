@@ -40,7 +40,7 @@ func ParseBytes(text string) (Bytes, error) {
 		}
 		return Bytes(n * unit.size), nil
 	}
-	return 0, errors.New("write a number of bytes, such as 1073741824 or 1GiB")
+	return 0, errors.New("must be a number of bytes, such as 1073741824 or 1GiB")
 }
 
 // String writes it as ParseBytes reads it, with the largest unit that divides it.

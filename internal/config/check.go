@@ -41,10 +41,10 @@ func refuse(detail string, wrong func(*Config) bool) func(*Config) error {
 func checkListen(c *Config) error {
 	_, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return errors.New("write it as host:port, such as 127.0.0.1:8080")
+		return errors.New("must be host:port, such as 127.0.0.1:8080")
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return errors.New("the port must be a number from 0 to 65535")
+		return errors.New("the port must be between 0 and 65535")
 	}
 	return nil
 }
@@ -55,33 +55,33 @@ func checkClients(c *Config) error {
 }
 
 var (
-	checkData     = refuse("name a folder", func(c *Config) bool { return c.Data == "" })
+	checkData     = refuse("must not be empty; set it to a folder", func(c *Config) bool { return c.Data == "" })
 	checkTLS      = refuse("set tlsCert and tlsKey together", func(c *Config) bool { return (c.TLSCert == "") != (c.TLSKey == "") })
-	checkDatabase = refuse("it must begin with postgres://", func(c *Config) bool {
+	checkDatabase = refuse("must start with postgres://", func(c *Config) bool {
 		return c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://")
 	})
-	checkVaultKey = refuse("it must have at least 32 characters; 'openssl rand -base64 32' makes a good one",
+	checkVaultKey = refuse("must have at least 32 characters; create one with 'openssl rand -base64 32'",
 		func(c *Config) bool { return c.VaultKey != "" && len(c.VaultKey) < 32 })
-	checkBootstrapKey = refuse(fmt.Sprintf("it must have at least %d characters, all of them visible ASCII", feedmill.MinBootstrapKeyLen), func(c *Config) bool {
+	checkBootstrapKey = refuse(fmt.Sprintf("must have at least %d visible ASCII characters", feedmill.MinBootstrapKeyLen), func(c *Config) bool {
 		return c.BootstrapKey != "" && (len(c.BootstrapKey) < feedmill.MinBootstrapKeyLen || strings.ContainsFunc(c.BootstrapKey, notVisible))
 	})
-	checkLogLevel  = refuse("it must be debug, info, warn or error", func(c *Config) bool { return !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) })
-	checkLogFormat = refuse("it must be text or json", func(c *Config) bool { return !slices.Contains([]string{"text", "json"}, c.LogFormat) })
+	checkLogLevel  = refuse("must be debug, info, warn or error", func(c *Config) bool { return !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) })
+	checkLogFormat = refuse("must be text or json", func(c *Config) bool { return !slices.Contains([]string{"text", "json"}, c.LogFormat) })
 	checkIssuer    = refuse("set oidcIssuer and oidcAudience together", func(c *Config) bool { return (c.OIDCIssuer == "") != (c.OIDCAudience == "") })
 	checkClientID  = refuse("set oidcClientId and oidcClientSecret together, and oidcIssuer with them", func(c *Config) bool {
 		return (c.OIDCClientID == "") != (c.OIDCSecret == "") || c.OIDCClientID != "" && c.OIDCIssuer == ""
 	})
-	checkTraces    = refuse("write it as http://host:4318", func(c *Config) bool { return c.TracesEndpoint != "" && webURL(c.TracesEndpoint) == nil })
-	checkPublicURL = refuse("write it as https://feeds.example.com", func(c *Config) bool {
+	checkTraces    = refuse("must be a URL such as http://host:4318", func(c *Config) bool { return c.TracesEndpoint != "" && webURL(c.TracesEndpoint) == nil })
+	checkPublicURL = refuse("must be a URL such as https://feeds.example.com", func(c *Config) bool {
 		u := webURL(c.PublicURL)
 		return c.PublicURL != "" && (u == nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil)
 	})
-	checkRetries   = refuse("it may have at most 50 waits", func(c *Config) bool { return len(c.RetrySchedule) > 50 })
-	checkRetention = refuse("keep events for at least 1d", func(c *Config) bool { return c.EventRetention < 24*time.Hour })
-	checkFolders   = refuse("write whole paths, beginning with a slash", func(c *Config) bool {
+	checkRetries   = refuse("must have at most 50 durations", func(c *Config) bool { return len(c.RetrySchedule) > 50 })
+	checkRetention = refuse("must be at least 1d", func(c *Config) bool { return c.EventRetention < 24*time.Hour })
+	checkFolders   = refuse("must be absolute paths, starting with a slash", func(c *Config) bool {
 		return slices.ContainsFunc(c.DatabaseDirs, func(folder string) bool { return !filepath.IsAbs(folder) })
 	})
-	checkRedirects = refuse("write origins, such as https://app.example.com, without a path", func(c *Config) bool {
+	checkRedirects = refuse("must be origins without a path, such as https://app.example.com", func(c *Config) bool {
 		return slices.ContainsFunc(c.ConnectRedirects, func(origin string) bool {
 			u := webURL(origin)
 			return u == nil || u.Scheme+"://"+u.Host != origin

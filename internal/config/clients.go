@@ -15,7 +15,7 @@ func (c *Config) Clients() (map[string]feedmill.OAuthClient, error) {
 		service, client, ok := strings.Cut(text, "=")
 		id, secret, both := strings.Cut(client, ":")
 		if !ok || !both || service == "" || id == "" {
-			return nil, errors.New("write each as service=id:secret, such as hubspot=my-client:its-secret")
+			return nil, errors.New("each must be service=id:secret, such as hubspot=my-client:its-secret")
 		}
 		clients[service] = feedmill.OAuthClient{ID: id, Secret: secret}
 	}

@@ -83,38 +83,38 @@ type Setting struct {
 var Settings = []Setting{
 	{Name: "listen", Default: "127.0.0.1:8080", Help: "address to listen on", field: func(c *Config) any { return &c.Listen }, check: checkListen},
 	{Name: "data", Default: "./feedmill-data", Help: "folder for records, data files and the vault's key", field: func(c *Config) any { return &c.Data }, check: checkData},
-	{Name: "tlsCert", Help: "PEM file with the server's certificate and its intermediates; read again when it changes", field: func(c *Config) any { return &c.TLSCert }, check: checkTLS},
-	{Name: "tlsKey", Help: "PEM file with the key of that certificate", field: func(c *Config) any { return &c.TLSKey }},
-	{Name: "databaseUrl", Secret: true, Help: "postgres://… keeps the records in PostgreSQL instead of the data folder", field: func(c *Config) any { return &c.DatabaseURL }, check: checkDatabase},
-	{Name: "vaultKey", Secret: true, Help: "key that seals secrets at rest, 32 characters or more; default: a file in the data folder", field: func(c *Config) any { return &c.VaultKey }, check: checkVaultKey},
-	{Name: "bootstrapKey", Secret: true, Help: "first admin key, 24 characters or more; default: one is made and printed once", field: func(c *Config) any { return &c.BootstrapKey }, check: checkBootstrapKey},
+	{Name: "tlsCert", Help: "PEM file with the server's certificate and intermediates; reloaded when it changes", field: func(c *Config) any { return &c.TLSCert }, check: checkTLS},
+	{Name: "tlsKey", Help: "PEM file with the private key of the certificate", field: func(c *Config) any { return &c.TLSKey }},
+	{Name: "databaseUrl", Secret: true, Help: "postgres://… URL; stores records in PostgreSQL instead of the data folder", field: func(c *Config) any { return &c.DatabaseURL }, check: checkDatabase},
+	{Name: "vaultKey", Secret: true, Help: "key that encrypts secrets at rest, at least 32 characters; default: a file in the data folder", field: func(c *Config) any { return &c.VaultKey }, check: checkVaultKey},
+	{Name: "bootstrapKey", Secret: true, Help: "first admin key, at least 24 characters; default: generated and printed once", field: func(c *Config) any { return &c.BootstrapKey }, check: checkBootstrapKey},
 	{Name: "logLevel", Default: "info", Help: "debug, info, warn or error", field: func(c *Config) any { return &c.LogLevel }, check: checkLogLevel},
 	{Name: "logFormat", Default: "text", Help: "text or json", field: func(c *Config) any { return &c.LogFormat }, check: checkLogFormat},
-	{Name: "egressAllow", Help: "address prefixes and hosts that outgoing requests may reach although they are not public, separated by commas", field: func(c *Config) any { return &c.EgressAllow }},
+	{Name: "egressAllow", Help: "non-public address prefixes and hosts that outgoing requests can reach, separated by commas", field: func(c *Config) any { return &c.EgressAllow }},
 	{Name: "egressProxy", Secret: true, Help: "forward proxy for outgoing requests, http://[user:password@]host:port", field: func(c *Config) any { return &c.EgressProxy }},
 	{Name: "oidcIssuer", Help: "OIDC issuer whose JWTs are accepted", field: func(c *Config) any { return &c.OIDCIssuer }, check: checkIssuer},
-	{Name: "oidcAudience", Help: "audience that those JWTs must name", field: func(c *Config) any { return &c.OIDCAudience }},
-	{Name: "oidcClientId", Help: "client that is registered at the issuer, with which people sign in to the pages", field: func(c *Config) any { return &c.OIDCClientID }, check: checkClientID},
-	{Name: "oidcClientSecret", Secret: true, Help: "secret of that client", field: func(c *Config) any { return &c.OIDCSecret }},
-	{Name: "corsOrigins", Help: "origins whose pages may call the API, separated by commas; none by default", field: func(c *Config) any { return &c.CORSOrigins }},
-	{Name: "rateLimit", Default: "0", Help: "requests a second for each credential; 0 means no limit", field: func(c *Config) any { return &c.RateLimit }},
-	{Name: "rateBurst", Default: "0", Help: "requests that a credential may make at once; by default those of one second", field: func(c *Config) any { return &c.RateBurst }},
+	{Name: "oidcAudience", Help: "audience that the JWTs must contain", field: func(c *Config) any { return &c.OIDCAudience }},
+	{Name: "oidcClientId", Help: "client ID, registered with the issuer, for user sign-in to the pages", field: func(c *Config) any { return &c.OIDCClientID }, check: checkClientID},
+	{Name: "oidcClientSecret", Secret: true, Help: "secret of the OIDC client", field: func(c *Config) any { return &c.OIDCSecret }},
+	{Name: "corsOrigins", Help: "origins whose pages can call the API, separated by commas; none by default", field: func(c *Config) any { return &c.CORSOrigins }},
+	{Name: "rateLimit", Default: "0", Help: "requests per second for each credential; 0 means no limit", field: func(c *Config) any { return &c.RateLimit }},
+	{Name: "rateBurst", Default: "0", Help: "burst size of a credential in requests; default: rateLimit for one second", field: func(c *Config) any { return &c.RateBurst }},
 	{Name: "tracesEndpoint", Help: "OTLP/HTTP endpoint for traces, such as http://127.0.0.1:4318", field: func(c *Config) any { return &c.TracesEndpoint }, check: checkTraces},
-	{Name: "publicUrl", Help: "what links to feeds begin with, such as https://feeds.example.com; by default the address that a client has reached", field: func(c *Config) any { return &c.PublicURL }, check: checkPublicURL},
-	{Name: "retrySchedule", Default: "5s,5m,30m,2h,5h,10h,14h,20h,24h", Help: "waits before each further attempt of a delivery, separated by commas", field: func(c *Config) any { return &c.RetrySchedule }, check: checkRetries},
+	{Name: "publicUrl", Help: "base URL of links to feeds, such as https://feeds.example.com; default: the address of the request", field: func(c *Config) any { return &c.PublicURL }, check: checkPublicURL},
+	{Name: "retrySchedule", Default: "5s,5m,30m,2h,5h,10h,14h,20h,24h", Help: "delays between attempts of a delivery, separated by commas", field: func(c *Config) any { return &c.RetrySchedule }, check: checkRetries},
 	{Name: "eventRetention", Default: "30d", Help: "how long events and their delivery log are kept", field: func(c *Config) any { return &c.EventRetention }, check: checkRetention},
-	{Name: "eventFamilies", Help: "event families to turn on that are not available by default, such as goal.*, separated by commas", field: func(c *Config) any { return &c.EventFamilies }},
-	{Name: "eventTypes", Help: "event types of your own, separated by commas; in the file also with description and schema", field: func(c *Config) any { return &c.EventTypes }},
-	{Name: "enforceSchemas", Default: "false", Help: "refuse events whose data does not fit the JSON Schema of their type", field: func(c *Config) any { return &c.EnforceSchemas }},
-	{Name: "maxSubscriptions", Default: "0", Help: "how many subscriptions a workspace may have; 0 means any number", field: func(c *Config) any { return &c.MaxSubscriptions }},
-	{Name: "maxUploadBytes", Default: "1073741824", Help: "how many bytes the data of an upload may have, not compressed", field: func(c *Config) any { return &c.MaxUploadBytes }},
-	{Name: "maxStoredBytes", Default: "0", Help: "how many bytes the feeds of a workspace may take on disk, such as 50GiB; 0 means any number", field: func(c *Config) any { return &c.MaxStoredBytes }},
-	{Name: "minFreeDisk", Default: "256MiB", Help: "how much of the disk stays free: below it uploads are refused and deliveries go on", field: func(c *Config) any { return &c.MinFreeDisk }},
-	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s sets no limit but the 15m in which any answer must begin", field: func(c *Config) any { return &c.QueryTimeout }},
-	{Name: "databaseDirs", Help: "folders of SQLite and DuckDB files that connections may read, separated by commas; none by default", field: func(c *Config) any { return &c.DatabaseDirs }, check: checkFolders},
-	{Name: "servicesDir", Help: "folder of service manifests (*.yaml) besides those that come with the program; read again when it changes", field: func(c *Config) any { return &c.ServicesDir }},
-	{Name: "serviceClients", Secret: true, Help: "clients registered at the providers of services that people connect, as service=id:secret, separated by commas", field: func(c *Config) any { return &c.ServiceClients }, check: checkClients},
-	{Name: "connectRedirects", Help: "origins that people may be sent to after they have connected a service, such as https://app.example.com, separated by commas", field: func(c *Config) any { return &c.ConnectRedirects }, check: checkRedirects},
+	{Name: "eventFamilies", Help: "event families to enable in addition to the default ones, such as goal.*, separated by commas", field: func(c *Config) any { return &c.EventFamilies }},
+	{Name: "eventTypes", Help: "custom event types, separated by commas; the file can also set description and schema", field: func(c *Config) any { return &c.EventTypes }},
+	{Name: "enforceSchemas", Default: "false", Help: "reject events whose data does not match the JSON Schema of their type", field: func(c *Config) any { return &c.EnforceSchemas }},
+	{Name: "maxSubscriptions", Default: "0", Help: "maximum number of subscriptions in a workspace; 0 means no limit", field: func(c *Config) any { return &c.MaxSubscriptions }},
+	{Name: "maxUploadBytes", Default: "1073741824", Help: "maximum size of an upload in bytes, uncompressed", field: func(c *Config) any { return &c.MaxUploadBytes }},
+	{Name: "maxStoredBytes", Default: "0", Help: "maximum disk space for the feeds of a workspace, such as 50GiB; 0 means no limit", field: func(c *Config) any { return &c.MaxStoredBytes }},
+	{Name: "minFreeDisk", Default: "256MiB", Help: "disk space to keep free; below it, uploads are rejected and deliveries continue", field: func(c *Config) any { return &c.MinFreeDisk }},
+	{Name: "queryTimeout", Default: "30s", Help: "maximum duration of a query; 0s means only the 15m until the response must start", field: func(c *Config) any { return &c.QueryTimeout }},
+	{Name: "databaseDirs", Help: "folders of SQLite and DuckDB files that connections can read, separated by commas; none by default", field: func(c *Config) any { return &c.DatabaseDirs }, check: checkFolders},
+	{Name: "servicesDir", Help: "folder of additional service manifests (*.yaml); reloaded when it changes", field: func(c *Config) any { return &c.ServicesDir }},
+	{Name: "serviceClients", Secret: true, Help: "OAuth clients of services that users connect, as service=id:secret, separated by commas", field: func(c *Config) any { return &c.ServiceClients }, check: checkClients},
+	{Name: "connectRedirects", Help: "origins that users can return to after connecting a service, such as https://app.example.com, separated by commas", field: func(c *Config) any { return &c.ConnectRedirects }, check: checkRedirects},
 }
 
 // Env is the setting's name in the environment.
@@ -183,7 +183,7 @@ func (c *Config) readEnvironment(environ []string) error {
 		}
 		i := slices.IndexFunc(Settings, func(s Setting) bool { return s.Env() == name })
 		if i < 0 {
-			errs = append(errs, fmt.Errorf("environment: %s is no setting%s", name, didYouMean(name, Setting.Env)))
+			errs = append(errs, fmt.Errorf("environment: %s is not a setting%s", name, didYouMean(name, Setting.Env)))
 			continue
 		}
 		errs = append(errs, Settings[i].set(c, text, "environment "+name))
@@ -199,7 +199,7 @@ func didYouMean(name string, spelling func(Setting) string) string {
 	if near := suggest.Nearest(name, names); len(near) > 0 {
 		return "; did you mean " + near[0] + "?"
 	}
-	return "; 'feedmill config' lists them all"
+	return "; 'feedmill config' lists all settings"
 }
 
 // set reads the setting from text. Errors name the place and never the text.
@@ -235,11 +235,11 @@ func (s Setting) set(c *Config, text, origin string) error {
 		}
 	case *int:
 		if *p, err = strconv.Atoi(text); err != nil || *p < 0 {
-			return fmt.Errorf("%s: %s must be a whole number, 0 or more", origin, s.Name)
+			return fmt.Errorf("%s: %s must be an integer, 0 or more", origin, s.Name)
 		}
 	case *int64:
 		if *p, err = strconv.ParseInt(text, 10, 64); err != nil || *p < 1 {
-			return fmt.Errorf("%s: %s must be a whole number, 1 or more", origin, s.Name)
+			return fmt.Errorf("%s: %s must be an integer, 1 or more", origin, s.Name)
 		}
 	case *Bytes:
 		if *p, err = ParseBytes(text); err != nil {

@@ -30,15 +30,15 @@ func (c *Config) readFile(file string) error {
 	}
 	if err == nil {
 		if err = documents.Decode(&more); err == nil {
-			return fmt.Errorf("%s:%d: this is a second YAML document; write all settings in one", file, more.Line)
+			return fmt.Errorf("%s:%d: a second YAML document starts here; put all settings into one document", file, more.Line)
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: this is no valid YAML; write one 'name: value' a line", file)
+		return fmt.Errorf("%s: the file is not valid YAML; write one 'name: value' per line", file)
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s:%d: write one 'name: value' a line", file, root.Line)
+		return fmt.Errorf("%s:%d: the file must have one 'name: value' per line", file, root.Line)
 	}
 	var errs []error
 	seen := make(map[string]bool)
@@ -48,7 +48,7 @@ func (c *Config) readFile(file string) error {
 		n := slices.IndexFunc(Settings, func(s Setting) bool { return s.Name == key.Value })
 		switch {
 		case n < 0:
-			errs = append(errs, fmt.Errorf("%s: %s is no setting%s", at, key.Value, didYouMean(key.Value, func(s Setting) string { return s.Name })))
+			errs = append(errs, fmt.Errorf("%s: %s is not a setting%s", at, key.Value, didYouMean(key.Value, func(s Setting) string { return s.Name })))
 			continue
 		case seen[key.Value]:
 			errs = append(errs, fmt.Errorf("%s: %s is set twice", at, key.Value))
@@ -82,15 +82,15 @@ func scalarText(node *yaml.Node, s Setting) (string, error) {
 		items := make([]string, len(node.Content))
 		for i, item := range node.Content {
 			if item.Kind != yaml.ScalarNode || strings.Contains(item.Value, ",") {
-				return "", errors.New("every item must be a plain text")
+				return "", errors.New("every item must be a string")
 			}
 			items[i] = item.Value
 		}
 		return strings.Join(items, ","), nil
 	case list:
-		return "", errors.New("write a list of texts")
+		return "", errors.New("must be a list of strings")
 	}
-	return "", errors.New("write a single value")
+	return "", errors.New("must be a single value")
 }
 
 // readEventTypes reads event types of the operator's own: a name, or a mapping
@@ -114,14 +114,14 @@ func readEventTypes(file string, list *yaml.Node, into *[]feedmill.EventType) er
 			strict := yaml.NewDecoder(bytes.NewReader(text))
 			strict.KnownFields(true)
 			if err := strict.Decode(&t); err != nil {
-				return fmt.Errorf("%s: write a name, or a mapping of name, description and schema", at)
+				return fmt.Errorf("%s: each type must be a name, or a mapping with name, description and schema", at)
 			}
 		}
 		own := feedmill.EventType{Name: t.Name, Description: t.Description}
 		if t.Schema != nil {
 			schema, err := json.Marshal(t.Schema)
 			if err != nil {
-				return fmt.Errorf("%s: the schema of %s is no JSON: %w", at, t.Name, err)
+				return fmt.Errorf("%s: the schema of %s is not valid JSON: %w", at, t.Name, err)
 			}
 			own.Schema = schema
 		}

@@ -48,11 +48,11 @@ var fields = [5]field{
 // no part of text.
 func Parse(text string) (*Expression, error) {
 	if len(text) > maxLen {
-		return nil, fmt.Errorf("a cron expression has at most %d characters", maxLen)
+		return nil, fmt.Errorf("a cron expression must have at most %d characters", maxLen)
 	}
 	parts := strings.Fields(text)
 	if len(parts) != len(fields) {
-		return nil, errors.New("a cron expression has five fields: minute, hour, day of the month, month and day of the week")
+		return nil, errors.New("a cron expression must have five fields: minute, hour, day of the month, month and day of the week")
 	}
 	var sets [len(fields)]uint64
 	for i, part := range parts {
@@ -68,7 +68,7 @@ func Parse(text string) (*Expression, error) {
 		anyHour: open(1), eitherDay: !open(2) && !open(4),
 	}
 	if !c.matchesAnyDay() {
-		return nil, errors.New("no year has such a day, so this would never run")
+		return nil, errors.New("the expression never matches: no year has such a day")
 	}
 	return c, nil
 }
@@ -110,14 +110,14 @@ func (f field) parseItem(item string) (set uint64, err error) {
 			to = max(last, from)
 		}
 		if to < from {
-			return 0, errors.New("has a range whose end is before its start; write it as two")
+			return 0, errors.New("has a range that ends before it starts; write it as two ranges")
 		}
 	}
 	step := 1
 	if stepped {
 		most := last - f.first
 		if step, err = number(stepText); err != nil || step < 1 || step > most {
-			return 0, fmt.Errorf("has a step that is not a number from 1 to %d", most)
+			return 0, fmt.Errorf("has a step that is not between 1 and %d", most)
 		}
 	}
 	for v := from; v <= to; v += step {
@@ -143,7 +143,7 @@ func (f field) value(text string, end bool) (int, error) {
 		if f.names != nil {
 			with = " or names such as " + strings.ToUpper(f.names[0])
 		}
-		return 0, fmt.Errorf("takes numbers from %d to %d%s, lists (1,2), ranges (1-5), steps (*/5) and *", f.first, f.last, with)
+		return 0, fmt.Errorf("must be numbers from %d to %d%s, lists (1,2), ranges (1-5), steps (*/5) or *", f.first, f.last, with)
 	}
 	return v, nil
 }

@@ -86,13 +86,13 @@ const firstWait = 4500 * time.Millisecond
 // Retry-After of a minute.
 func statusCases() (cases []outcomeCase) {
 	for status := 100; status < 600; status++ {
-		says := fmt.Sprintf("the endpoint answered %d %s", status, http.StatusText(status))
+		says := fmt.Sprintf("the endpoint returned %d %s", status, http.StatusText(status))
 		want := outcome{state: feedmill.DeliveryRetrying, wait: firstWait, attempt: says, learnt: learntBad}
 		switch {
 		case status >= 200 && status <= 299:
 			want = outcome{state: feedmill.DeliveryDelivered, learnt: learntGood}
 		case status == 410:
-			want = outcome{state: feedmill.DeliveryExhausted, reason: "the endpoint answered 410 Gone", attempt: says, disabled: "gone", learnt: learntBad}
+			want = outcome{state: feedmill.DeliveryExhausted, reason: "the endpoint returned 410 Gone", attempt: says, disabled: "gone", learnt: learntBad}
 		case status == 429, status == 503:
 			want.wait = time.Minute
 		}
@@ -134,7 +134,7 @@ func retryAfterCases(now time.Time) (cases []outcomeCase) {
 		{[]string{"Mon, 99 Jan 2000 00:00:00 GMT"}, firstWait},
 	} {
 		for _, status := range []int{429, 503} {
-			says := fmt.Sprintf("the endpoint answered %d %s", status, http.StatusText(status))
+			says := fmt.Sprintf("the endpoint returned %d %s", status, http.StatusText(status))
 			cases = append(cases, outcomeCase{
 				name: fmt.Sprintf("%d with Retry-After %q", status, c.values), answer: answer{status: status, retryAfter: c.values},
 				want: outcome{state: feedmill.DeliveryRetrying, wait: c.wait, attempt: says, learnt: learntBad},
@@ -162,28 +162,28 @@ func failureCases() (cases []outcomeCase) {
 	}
 	badCertificate := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
 	timeout := os.ErrDeadlineExceeded
-	const late = "no complete answer within 15s"
-	const gone = "the endpoint answered 410 Gone"
+	const late = "no complete response within 15s"
+	const gone = "the endpoint returned 410 Gone"
 	const refused = "the operator's egress policy forbids the address of this URL"
-	const tooLong = "the payload does not fit into a GET request: its URL would pass 8 KiB"
+	const tooLong = "the payload does not fit into a GET request: its URL would exceed 8 KiB"
 	return []outcomeCase{
 		{name: "timeout of the dial", answer: answer{err: op("dial", timeout)}, want: failed(late, learntSilent)},
 		{name: "timeout of the answer", answer: answer{err: op("read", timeout)}, want: failed(late, learntSilent)},
 		{name: "name that does not resolve", answer: answer{err: op("dial", &net.DNSError{IsNotFound: true})}, want: failed("the host's name could not be resolved", learntSilent)},
-		{name: "connection refused", answer: answer{err: op("dial", errors.New("refused"))}, want: failed("the connection was refused or could not be made", learntSilent)},
-		{name: "connection reset", answer: answer{err: op("read", errors.New("reset"))}, want: failed("the connection broke before an answer came", learntSilent)},
-		{name: "connection closed", answer: answer{err: io.ErrUnexpectedEOF}, want: failed("the connection broke before an answer came", learntSilent)},
-		{name: "answer that is no HTTP", answer: answer{err: feedmill.UnreadableAnswer("it is no HTTP")}, want: failed("the endpoint's answer cannot be read: it is no HTTP", learntSilent)},
+		{name: "connection refused", answer: answer{err: op("dial", errors.New("refused"))}, want: failed("the connection was refused or failed", learntSilent)},
+		{name: "connection reset", answer: answer{err: op("read", errors.New("reset"))}, want: failed("the connection closed before the response was complete", learntSilent)},
+		{name: "connection closed", answer: answer{err: io.ErrUnexpectedEOF}, want: failed("the connection closed before the response was complete", learntSilent)},
+		{name: "answer that is no HTTP", answer: answer{err: feedmill.UnreadableAnswer("it is not a valid HTTP response")}, want: failed("the endpoint's response is not valid: it is not a valid HTTP response", learntSilent)},
 		{name: "bad certificate", answer: answer{err: badCertificate(x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign})}, want: failed("the TLS connection failed: the endpoint's certificate is not accepted", learntSilent)},
 		{name: "old certificate", answer: answer{err: badCertificate(x509.CertificateInvalidError{Reason: x509.Expired})}, want: failed("the TLS connection failed: the endpoint's certificate has expired, or is not valid yet", learntSilent)},
 		{name: "another's certificate", answer: answer{err: badCertificate(x509.HostnameError{Certificate: &x509.Certificate{}})}, want: failed("the TLS connection failed: the endpoint's certificate is not for this host", learntSilent)},
-		{name: "TLS alert", answer: answer{err: op("remote error", tls.AlertError(40))}, want: failed("the TLS connection failed: the endpoint says: handshake failure", learntSilent)},
+		{name: "TLS alert", answer: answer{err: op("remote error", tls.AlertError(40))}, want: failed("the TLS connection failed: the endpoint reported: handshake failure", learntSilent)},
 		{name: "TLS that breaks the rules", answer: answer{err: op("local error", tls.AlertError(10))}, want: failed("the TLS connection failed: the endpoint's protocol is not accepted", learntSilent)},
 		{
 			name: "address that the policy forbids", answer: answer{err: fmt.Errorf("dial: %w", errForbidden)},
 			want: outcome{state: feedmill.DeliveryExhausted, reason: refused, attempt: refused, learnt: learntNothing},
 		},
-		{name: "redirect", answer: answer{status: 302}, want: failed("the endpoint answered 302 Found", learntBad)},
+		{name: "redirect", answer: answer{status: 302}, want: failed("the endpoint returned 302 Found", learntBad)},
 		{name: "good answer that does not end in time", answer: answer{status: 200, body: brokenBody{timeout}}, want: failed(late, learntBad)},
 		{name: "bad answer that does not end in time", answer: answer{status: 500, body: brokenBody{timeout}}, want: failed(late, learntBad)},
 		{
@@ -191,7 +191,7 @@ func failureCases() (cases []outcomeCase) {
 			want: outcome{state: feedmill.DeliveryExhausted, reason: gone, attempt: gone, disabled: "gone", learnt: learntBad},
 		},
 		{name: "good answer that breaks off", answer: answer{status: 200, body: brokenBody{io.ErrUnexpectedEOF}}, want: outcome{state: feedmill.DeliveryDelivered, learnt: learntGood}},
-		{name: "bad answer that breaks off", answer: answer{status: 500, body: brokenBody{io.ErrUnexpectedEOF}}, want: failed("the endpoint answered 500 Internal Server Error", learntBad)},
+		{name: "bad answer that breaks off", answer: answer{status: 500, body: brokenBody{io.ErrUnexpectedEOF}}, want: failed("the endpoint returned 500 Internal Server Error", learntBad)},
 		{name: "GET", get: true, answer: answer{status: 200}, want: outcome{state: feedmill.DeliveryDelivered, learnt: learntGood}},
 		{
 			name: "GET that is too long", get: true, payload: feedmill.MaxGetURL, answer: answer{status: 200},

@@ -11,7 +11,7 @@ import (
 
 var (
 	// ErrTooLarge reports that a body exceeds its limit.
-	ErrTooLarge = errors.New("the answer is too large")
+	ErrTooLarge = errors.New("the response is too large")
 	// ErrEncoding reports a Content-Encoding other than gzip, zstd and identity.
 	ErrEncoding = errors.New("unsupported content encoding")
 )

@@ -74,8 +74,8 @@ func parseProxy(s string) (*url.URL, error) {
 		return nil, nil
 	}
 	// The parser's error contains the URL with its password.
-	malformed := fmt.Errorf("egress proxy: write http://host:port or https://host:port, "+
-		"with user:password@ before the host if needed and special characters in it percent-encoded: %w", ErrURL)
+	malformed := fmt.Errorf("egress proxy: must be http://host:port or https://host:port, "+
+		"optionally with user:password@ before the host, special characters percent-encoded: %w", ErrURL)
 	u, err := url.Parse(s)
 	if err != nil || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {
 		return nil, malformed

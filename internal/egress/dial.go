@@ -45,7 +45,7 @@ func (c *Client) dial(ctx context.Context, network, addr string, check addrCheck
 	}
 	name, portText, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fmt.Errorf("dial %s: write host:port: %w", addr, ErrURL)
+		return nil, fmt.Errorf("dial %s: the address must be host:port: %w", addr, ErrURL)
 	}
 	port, err := strconv.ParseUint(portText, 10, 16)
 	if err != nil || port == 0 {

@@ -178,9 +178,9 @@ func (c *conn) readAnswer() (a feedmill.HTTPAnswer, err error) {
 
 // These errors describe invalid responses to subscribers.
 var (
-	errNotHTTP              = feedmill.UnreadableAnswer("it is no HTTP")
+	errNotHTTP              = feedmill.UnreadableAnswer("it is not a valid HTTP response")
 	errHeaderTooLarge       = feedmill.UnreadableAnswer("its header is too large")
-	errTooManyInformational = feedmill.UnreadableAnswer("it says to wait more than five times")
+	errTooManyInformational = feedmill.UnreadableAnswer("it has more than five informational (1xx) responses")
 )
 
 // unreadable returns the error for a response that net/http cannot parse: the connection's
@@ -321,7 +321,7 @@ type answerBody struct {
 	ended error
 }
 
-var errBodyClosed = errors.New("the body of the answer is closed")
+var errBodyClosed = errors.New("the response body is closed")
 
 func (b *answerBody) Read(p []byte) (int, error) {
 	if b.ended != nil {

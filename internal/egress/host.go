@@ -35,7 +35,7 @@ func canonicalName(s string) (string, error) {
 		// net/http applies the same mapping before it dials.
 		ascii, err := idna.Lookup.ToASCII(s)
 		if err != nil {
-			return "", fmt.Errorf("host %q is no international domain name: %w", s, ErrURL)
+			return "", fmt.Errorf("host %q is not a valid internationalized domain name: %w", s, ErrURL)
 		}
 		name = ascii
 	}
@@ -54,7 +54,7 @@ func canonicalName(s string) (string, error) {
 		last = label
 	}
 	if isNumber(last) {
-		return "", fmt.Errorf("host %q is an ambiguous spelling of an address, write four decimal numbers without leading zeros: %w", s, ErrURL)
+		return "", fmt.Errorf("host %q is an ambiguous IPv4 address; write four decimal numbers without leading zeros: %w", s, ErrURL)
 	}
 	return name, nil
 }

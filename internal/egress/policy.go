@@ -14,7 +14,7 @@ var (
 	// ErrForbidden reports that the policy forbids something.
 	ErrForbidden = errors.New("forbidden by the egress policy")
 	// ErrURL reports a URL or host that is invalid under any policy.
-	ErrURL = errors.New("not usable")
+	ErrURL = errors.New("not valid")
 )
 
 // Policy decides which addresses can be dialed: all public ones, and those that the operator
@@ -57,7 +57,7 @@ func (p *Policy) add(entry string) error {
 	if domain, ok := strings.CutPrefix(entry, "*."); ok {
 		h, err := parseHost(domain)
 		if err != nil || h.name == "" {
-			return errors.New(`after "*." write the name of a domain, such as *.example.com`)
+			return errors.New(`"*." must be followed by a domain, such as *.example.com`)
 		}
 		p.domains[h.name] = true
 		return nil
@@ -65,10 +65,10 @@ func (p *Policy) add(entry string) error {
 	h, err := parseHost(entry)
 	switch {
 	case err != nil:
-		return errors.New("write a prefix (10.1.0.0/16), an address (10.1.2.3), a host name (hooks.internal) " +
+		return errors.New("must be a prefix (10.1.0.0/16), an address (10.1.2.3), a host name (hooks.internal) " +
 			"or a wildcard (*.hooks.internal), with no scheme and no port")
 	case h.addr.Zone() != "":
-		return errors.New("write the address without its zone")
+		return errors.New("the address must not have a zone")
 	case h.name != "":
 		p.names[h.name] = true
 	default:
@@ -83,14 +83,14 @@ func (p *Policy) add(entry string) error {
 func parsePrefix(s string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(s)
 	if err != nil {
-		return netip.Prefix{}, errors.New("write a prefix as address/length, such as 10.1.0.0/16 or fd00:1::/32, or a host name with no path")
+		return netip.Prefix{}, errors.New("must be address/length, such as 10.1.0.0/16 or fd00:1::/32, or a host name without a path")
 	}
 	if masked := prefix.Masked(); masked != prefix {
-		return netip.Prefix{}, fmt.Errorf("the address has bits set behind the length of the prefix: write %v for the network, or %v for the address alone", masked, prefix.Addr())
+		return netip.Prefix{}, fmt.Errorf("the address has bits set after the prefix length; write %v for the network, or %v for the single address", masked, prefix.Addr())
 	}
 	if prefix.Addr().Is4In6() {
 		if prefix.Bits() < 96 {
-			return netip.Prefix{}, errors.New("write the IPv4 form of the prefix, such as 10.1.0.0/16")
+			return netip.Prefix{}, errors.New("must be an IPv4 prefix, such as 10.1.0.0/16")
 		}
 		return netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96), nil
 	}

@@ -103,11 +103,11 @@ func TestAllowedNames(t *testing.T) {
 
 func TestBadEntriesSayWhatToWrite(t *testing.T) {
 	for entry, want := range map[string]string{
-		"":                        "write a prefix",
-		"*":                       "write a prefix",
+		"":                        "must be a prefix",
+		"*":                       "must be a prefix",
 		"*.":                      "*.example.com",
 		"*.10.0.0.1":              "*.example.com",
-		"a.*.example.com":         "write a prefix",
+		"a.*.example.com":         "must be a prefix",
 		"hooks.internal:8080":     "no port",
 		"http://hooks.internal":   "address/length",
 		"10.0.0.0/33":             "address/length",
@@ -115,13 +115,13 @@ func TestBadEntriesSayWhatToWrite(t *testing.T) {
 		"10.1.2.3/8":              "write 10.0.0.0/8 for the network, or 10.1.2.3",
 		"fd00::1/64":              "write fd00::/64 for the network",
 		"::ffff:0:0/90":           "write ",
-		"127.1":                   "write a prefix",
-		"0x7f.0.0.1":              "write a prefix",
-		"fe80::1%eth0":            "without its zone",
-		"[::1]":                   "write a prefix",
-		"two words":               "write a prefix",
-		strings.Repeat("a", 64):   "write a prefix",
-		strings.Repeat("a.", 200): "write a prefix",
+		"127.1":                   "must be a prefix",
+		"0x7f.0.0.1":              "must be a prefix",
+		"fe80::1%eth0":            "must not have a zone",
+		"[::1]":                   "must be a prefix",
+		"two words":               "must be a prefix",
+		strings.Repeat("a", 64):   "must be a prefix",
+		strings.Repeat("a.", 200): "must be a prefix",
 	} {
 		_, err := NewPolicy([]string{"10.0.0.0/8", entry})
 		if err == nil {

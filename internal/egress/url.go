@@ -19,7 +19,7 @@ var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 // malformed or unsupported. It contains no part of the URL except its host and its scheme.
 func (p *Policy) CheckURL(u *url.URL) error {
 	if u == nil || u.Opaque != "" || u.Host == "" {
-		return fmt.Errorf("the URL is not absolute, write https://host/path: %w", ErrURL)
+		return fmt.Errorf("the URL must be absolute, such as https://host/path: %w", ErrURL)
 	}
 	if u.Scheme != "https" && u.Scheme != "http" {
 		return fmt.Errorf("scheme %q is neither https nor http: %w", u.Scheme, ErrURL)
@@ -29,7 +29,7 @@ func (p *Policy) CheckURL(u *url.URL) error {
 		return err
 	}
 	if h.addr.Is6() != strings.HasPrefix(u.Host, "[") {
-		return fmt.Errorf("host %q: brackets belong around an IPv6 address and nothing else: %w", u.Host, ErrURL)
+		return fmt.Errorf("host %q: only IPv6 addresses can be in brackets: %w", u.Host, ErrURL)
 	}
 	if port := u.Port(); port != "" && !isPort(port) {
 		return fmt.Errorf("port %s is not between 1 and 65535: %w", port, ErrURL)

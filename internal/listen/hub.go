@@ -53,7 +53,7 @@ func New(o Options) *Hub { return &Hub{Options: o, conns: make(map[feedmill.ID]*
 // ended is the cause of a connection's canceled context.
 type ended feedmill.ListenerEnded
 
-func (e ended) Error() string { return "the connection is ended: " + string(e) }
+func (e ended) Error() string { return "the connection has ended: " + string(e) }
 
 // reason returns why the context of a connection ended.
 func reason(ctx context.Context) feedmill.ListenerEnded {

@@ -161,6 +161,6 @@ func (s *stream) read(ctx context.Context) (due []feedmill.DueDelivery, cut bool
 // logFailure logs an error of the store, unless the connection has ended.
 func (h *Hub) logFailure(ctx context.Context, listener feedmill.ID, err error) {
 	if ctx.Err() == nil {
-		h.Log.Warn("serving a listener", "listener", listener, "error", err)
+		h.Log.Warn("serving a listener failed", "listener", listener, "error", err)
 	}
 }

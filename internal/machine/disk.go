@@ -26,11 +26,11 @@ func disk(folder string) (free, size int64, err error) {
 // RegisterDisk registers metrics for the size and the free space of a folder's disk.
 func RegisterDisk(metrics prometheus.Registerer, folder string) {
 	metrics.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_disk_free_bytes", Help: "Bytes of the disk with the data folder that are free."}, func() float64 {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_disk_free_bytes", Help: "Free bytes on the disk of the data folder."}, func() float64 {
 			free, _, _ := disk(folder)
 			return float64(free)
 		}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_disk_bytes", Help: "Bytes of the disk with the data folder, free or not."}, func() float64 {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_disk_bytes", Help: "Total bytes on the disk of the data folder."}, func() float64 {
 			_, size, _ := disk(folder)
 			return float64(size)
 		}))

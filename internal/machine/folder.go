@@ -15,7 +15,7 @@ import (
 type Folder struct{ lock *os.File }
 
 // ErrInUse reports that another process has locked the data folder.
-var ErrInUse = errors.New("another feedmill is running on it")
+var ErrInUse = errors.New("another feedmill process is using it")
 
 // LockFolder locks a data folder for this process. It creates the folder if needed.
 func LockFolder(path string) (*Folder, error) {
@@ -35,7 +35,7 @@ func LockFolder(path string) (*Folder, error) {
 	}
 	f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("data folder %s: %w; stop that one, or name another folder with --data", path, ErrInUse)
+		return nil, fmt.Errorf("data folder %s: %w; stop that process, or set another folder with --data", path, ErrInUse)
 	}
 	return nil, fmt.Errorf("data folder: locking %s: %w", path, err)
 }
@@ -49,7 +49,7 @@ func checkFolder(path string) error {
 		return fmt.Errorf("data folder: %w", err)
 	}
 	if perm := info.Mode().Perm(); perm&0o002 != 0 {
-		return fmt.Errorf("data folder %s has mode %04o: everybody on this machine can write to it; run chmod o-w on it, and look whether its files are yours", path, perm)
+		return fmt.Errorf("data folder %s has mode %04o: every user of this machine can write to it; run chmod o-w on it, and check that its files are yours", path, perm)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (f *Folder) Holder(replica string) (string, error) {
 	}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("boot of the kernel: %w", err)
+		return "", fmt.Errorf("reading the kernel's boot ID: %w", err)
 	}
 	at, _ := info.Sys().(*syscall.Stat_t)
 	return fmt.Sprintf("%s %s %d:%d", replica, strings.TrimSpace(string(boot)), at.Dev, at.Ino), nil

@@ -17,11 +17,11 @@ func (g Greeting) Print(out io.Writer) {
 		return
 	}
 	fmt.Fprintf(out, `
-Your admin key, shown this once:
+Your admin key, shown only once:
 
   %s
 
-Open this in a browser; it signs you in, once:
+Open this link in a browser to sign in; it works only once:
 
   %s/ui/first?link=%s
 

@@ -51,7 +51,7 @@ func (c *Certificate) load() error {
 	c.read = [2]os.FileInfo{cert, key}
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
-		return fmt.Errorf("tlsCert and tlsKey: %w; they must be PEM files, the certificate with its intermediates and the key that belongs to it", err)
+		return fmt.Errorf("tlsCert and tlsKey: %w; they must be PEM files: the certificate with its intermediates, and its private key", err)
 	}
 	c.current = &pair
 	return nil
@@ -70,7 +70,7 @@ func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if now := time.Now(); now.Sub(c.checkedAt) >= checkEvery {
 		c.checkedAt = now
 		if err := c.load(); err != nil {
-			c.log.Warn("the new TLS certificate cannot be read, the old one is used", "error", err)
+			c.log.Warn("reading the new TLS certificate failed; the old one stays in use", "error", err)
 		}
 	}
 	return c.current, nil

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNotLarge says that work may not hold large values.
-var ErrNotLarge = errors.New("this work may not hold large values")
+var ErrNotLarge = errors.New("this work cannot contain large values")
 
 type largeKey struct{}
 

@@ -14,7 +14,7 @@ import (
 
 // ErrCrowded says that somebody has so much waiting already that no more of it
 // may wait.
-var ErrCrowded = errors.New("too much waits for its turn already")
+var ErrCrowded = errors.New("too many requests are already waiting")
 
 // Slots are places of which each holder may have a few at a time. Those who wait
 // for one take turns: whoever has much to do waits behind himself and not in

@@ -43,7 +43,7 @@ func FindKey(text, path string) (Key, error) {
 	return loadKey(text, path, func(path string) (string, error) {
 		text, err := readKeyFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("the vault key file %s is missing, and the store has secrets that its key has sealed; put the file back, or set FEEDMILL_VAULT_KEY", path)
+			return "", fmt.Errorf("the vault key file %s is missing, but the store has secrets that are encrypted with it; restore the file, or set FEEDMILL_VAULT_KEY", path)
 		}
 		return text, err
 	})
@@ -58,7 +58,7 @@ func loadKey(text, path string, read func(path string) (string, error)) (Key, er
 		return key, nil
 	}
 	if path == "" {
-		return Key{}, errors.New("there is no vault key: set FEEDMILL_VAULT_KEY or name a key file")
+		return Key{}, errors.New("the vault key is missing; set FEEDMILL_VAULT_KEY or specify a key file")
 	}
 	text, err := read(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func loadKey(text, path string, read func(path string) (string, error)) (Key, er
 
 func deriveKey(text string) (Key, error) {
 	if n := utf8.RuneCountInString(text); n < MinKeyLen {
-		return Key{}, fmt.Errorf("a vault key has at least %d characters, this one has %d", MinKeyLen, n)
+		return Key{}, fmt.Errorf("a vault key must have at least %d characters; it has %d", MinKeyLen, n)
 	}
 	derived, err := hkdf.Key(sha256.New, []byte(text), nil, kekLabel, kekLen)
 	if err != nil {
@@ -85,7 +85,7 @@ func deriveKey(text string) (Key, error) {
 // aead returns the cipher that seals the keyset.
 func (k Key) aead() (tink.AEAD, error) {
 	if k.kek == nil {
-		return nil, errors.New("there is no vault key")
+		return nil, errors.New("the vault key is missing")
 	}
 	return subtle.NewXChaCha20Poly1305(k.kek())
 }

@@ -22,7 +22,7 @@ func loadKeyFile(path string) (string, error) {
 		return text, err
 	}
 	if err := createKeyFile(path); err != nil {
-		return "", fmt.Errorf("make vault key file %s: %w", path, err)
+		return "", fmt.Errorf("create vault key file %s: %w", path, err)
 	}
 	// Read the file again: another process may have created it first.
 	return readKeyFile(path)
@@ -42,7 +42,7 @@ func readKeyFile(path string) (string, error) {
 		return "", fmt.Errorf("vault key file %s is not a regular file", path)
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return "", fmt.Errorf("vault key file %s has mode %04o: others than its owner may use it; run chmod 600 on it, and think of the key as known if others had access", path, perm)
+		return "", fmt.Errorf("vault key file %s has mode %04o: other users can access it; run chmod 600 on it, and rotate the key if other users had access", path, perm)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
 	if err != nil {
@@ -72,7 +72,7 @@ func createKeyFile(path string) error {
 	}
 	// Unlike a rename, a link never replaces an existing file.
 	if err := os.Link(temp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w (where files cannot be linked, set FEEDMILL_VAULT_KEY)", err)
+		return fmt.Errorf("%w (if the file system does not support hard links, set FEEDMILL_VAULT_KEY)", err)
 	}
 	return syncDir(dir)
 }

@@ -39,14 +39,14 @@ func (r *keyring) rotated(kek tink.AEAD) (*keyring, error) {
 func addKey(keys *keyset.Manager, kek tink.AEAD) (*keyring, error) {
 	id, err := keys.Add(aead.XChaCha20Poly1305KeyTemplate())
 	if err != nil {
-		return nil, fmt.Errorf("make data key: %w", err)
+		return nil, fmt.Errorf("create data key: %w", err)
 	}
 	if err := keys.SetPrimary(id); err != nil {
-		return nil, fmt.Errorf("make data key: %w", err)
+		return nil, fmt.Errorf("create data key: %w", err)
 	}
 	handle, err := keys.Handle()
 	if err != nil {
-		return nil, fmt.Errorf("make keyset: %w", err)
+		return nil, fmt.Errorf("create keyset: %w", err)
 	}
 	var sealed bytes.Buffer
 	if err := handle.WriteWithAssociatedData(keyset.NewBinaryWriter(&sealed), kek, keysetLabel); err != nil {

@@ -36,13 +36,13 @@ type Store interface {
 }
 
 // ErrWrongKey reports that the store's keyset was sealed with another key.
-var ErrWrongKey = errors.New("the vault key does not open this store; start with the FEEDMILL_VAULT_KEY the store was made with")
+var ErrWrongKey = errors.New("the vault key does not match this store; set FEEDMILL_VAULT_KEY to the key that the store was created with")
 
 // ErrBroken reports that a sealed value does not open: it was changed, it belongs to
 // another record, or its key is not from this store.
-var ErrBroken = errors.New("the sealed value does not open")
+var ErrBroken = errors.New("the encrypted value cannot be decrypted")
 
-var errLostKeyset = errors.New("the store has lost its keyset")
+var errLostKeyset = errors.New("the store's keyset is missing")
 
 const (
 	// reloadEvery is the minimum interval between reloads of the keyset for unknown data

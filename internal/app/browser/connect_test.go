@@ -67,7 +67,7 @@ func TestConnectAService(t *testing.T) {
 	again := open(t)
 	again.expected = []string{"409"}
 	again.visit(link.URL)
-	again.sees("This link has been used")
+	again.sees("The link was already used")
 	again.accessible("connect-over")
 }
 

@@ -47,7 +47,7 @@ func defineHeaders(r feedmill.DestinationRequest, d *feedmill.Destination, chang
 	moves := changesURL && len(r.Was.ConfigNames) > 0 && !sameOrigin(d.URL, r.Was.URL)
 	if change == nil {
 		if moves {
-			r.Faults.Note("/delivery/headers", "The URL has another origin, and the headers were given for the old one: write those that the new one needs, or null for none.")
+			r.Faults.Note("/delivery/headers", "The new URL has another origin, so the stored headers are not sent to it. Set the headers again, or null for none.")
 		}
 		return nil, nil
 	}

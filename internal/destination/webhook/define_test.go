@@ -66,8 +66,8 @@ func TestReadURL(t *testing.T) {
 	for text, want := range map[string]string{
 		base + "hook?x=~!": "", base + strings.Repeat("x", feedmill.MaxSubscriptionURL-len(base)): "",
 		base + strings.Repeat("x", feedmill.MaxSubscriptionURL-len(base)+1): "at most 2048 bytes",
-		base + " x": "no URL", base + "\u007f": "no URL", base + "ü": "no URL", "https://a.test:x": "no URL",
-		"https://me@a.test/": "user name", base + "#": "fragment", "https://bad.test/": "cannot be used: bad.test is not allowed.",
+		base + " x": "must be an ASCII URL", base + "\u007f": "must be an ASCII URL", base + "ü": "must be an ASCII URL", "https://a.test:x": "must be an ASCII URL",
+		"https://me@a.test/": "user name", base + "#": "fragment", "https://bad.test/": "is not valid: bad.test is not allowed.",
 	} {
 		quoted, err := json.Marshal(text)
 		if err != nil {

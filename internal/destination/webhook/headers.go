@@ -61,17 +61,17 @@ func readHeaders(r feedmill.DestinationRequest) *headerChange {
 		_, twice := change.set[canonical]
 		switch {
 		case !httpguts.ValidHeaderFieldName(name):
-			f.Fault("This is no name of a header.")
+			f.Fault("The header name is not valid.")
 		case isOwnHeader(name):
-			f.Fault("This header belongs to the delivery itself and cannot be set.")
+			f.Fault("The header is reserved for the delivery itself and cannot be set.")
 		case twice:
-			f.Fault("This header is named more than once; the case of letters makes no difference.")
+			f.Fault("The header is set more than once. Header names are not case-sensitive.")
 		case f.Kind == 'n':
 			change.set[canonical] = nil
 		default:
 			text, ok := f.Text()
 			if ok && !httpguts.ValidHeaderFieldValue(text) {
-				f.Fault("The value holds characters that a header cannot, such as line breaks.")
+				f.Fault("The header value must not contain line breaks or other control characters.")
 			}
 			change.set[canonical] = &text
 		}
@@ -96,7 +96,7 @@ func (h headerChange) apply(old map[string]string, faults *feedmill.Faults) map[
 		case *value != feedmill.Hidden:
 			changed[name] = *value
 		case !there:
-			faults.Note(at+"/"+strictjson.EscapePointer(name), "There is no such header whose value could stay; write the value.")
+			faults.Note(at+"/"+strictjson.EscapePointer(name), "The header has no stored value to keep. Set its value.")
 		}
 	}
 	size := 0
@@ -104,7 +104,7 @@ func (h headerChange) apply(old map[string]string, faults *feedmill.Faults) map[
 		size += len(name) + len(value)
 	}
 	if len(changed) > feedmill.MaxExtraHeaders || size > feedmill.MaxExtraHeaderBytes {
-		faults.Note(at, fmt.Sprintf("There may be at most %d headers with %d bytes of names and values together.", feedmill.MaxExtraHeaders, feedmill.MaxExtraHeaderBytes))
+		faults.Note(at, fmt.Sprintf("headers must have at most %d entries, with at most %d bytes of names and values in total.", feedmill.MaxExtraHeaders, feedmill.MaxExtraHeaderBytes))
 	}
 	return changed
 }

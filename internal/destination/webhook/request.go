@@ -11,12 +11,12 @@ import (
 )
 
 // errURLTooLong is the reason of a GET delivery that does not fit into a URL.
-var errURLTooLong = errors.New("the payload does not fit into a GET request: its URL would pass 8 KiB")
+var errURLTooLong = errors.New("the payload does not fit into a GET request: its URL would exceed 8 KiB")
 
 // request is the HTTP request of an attempt.
 func (e *endpoint) request(m feedmill.Message) (r feedmill.HTTPRequest, err error) {
 	if e.url == nil {
-		return r, errors.New("the subscription's URL cannot be used")
+		return r, errors.New("the subscription's URL is not valid")
 	}
 	r = feedmill.HTTPRequest{Workspace: e.workspace, Method: e.method, URL: e.url, Header: append(m.Header, e.header...), Body: m.Payload}
 	if e.method == http.MethodGet {

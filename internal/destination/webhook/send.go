@@ -33,7 +33,7 @@ func (e *endpoint) Send(ctx context.Context, m feedmill.Message) (r feedmill.Res
 	defer a.Body.Close()
 	r = feedmill.Result{Verdict: verdict(a.Status), Responded: true, Status: a.Status, Header: keptHeader(a.Header, a.HeaderCut)}
 	if !r.Delivered() {
-		r.Error = "the endpoint answered " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
+		r.Error = "the endpoint returned " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
 		r.RetryAfter = retryAfter(&a, start)
 	}
 	r.Body, err = readAnswer(a.Body, !r.Delivered())
@@ -89,18 +89,18 @@ func (e *endpoint) failed(err error, timeout time.Duration) feedmill.Result {
 	case errors.Is(err, e.Forbidden):
 		return feedmill.Result{Verdict: feedmill.VerdictRejected, Error: "the operator's egress policy forbids the address of this URL"}
 	case isTimeout(err):
-		return retry(fmt.Sprintf("no complete answer within %s", timeout))
+		return retry(fmt.Sprintf("no complete response within %s", timeout))
 	case errors.As(err, &dns):
 		return retry("the host's name could not be resolved")
 	case errors.As(err, &op) && op.Op == "dial":
-		return retry("the connection was refused or could not be made")
+		return retry("the connection was refused or failed")
 	case errors.As(err, &unreadable):
-		return retry("the endpoint's answer cannot be read: " + string(unreadable))
+		return retry("the endpoint's response is not valid: " + string(unreadable))
 	}
 	if fault := tlsFault(err); fault != "" {
 		return retry("the TLS connection failed: " + fault)
 	}
-	return retry("the connection broke before an answer came")
+	return retry("the connection closed before the response was complete")
 }
 
 // retry is the result of an attempt without a response.

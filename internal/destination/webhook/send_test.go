@@ -136,7 +136,7 @@ func TestGetThatDoesNotFitIsNotSent(t *testing.T) {
 
 func TestURLThatCannotBeUsed(t *testing.T) {
 	r := post(t, newKind(t), "http://[::1")
-	if r.Verdict != feedmill.VerdictRejected || !r.NotSent || r.Error != "the subscription's URL cannot be used" {
+	if r.Verdict != feedmill.VerdictRejected || !r.NotSent || r.Error != "the subscription's URL is not valid" {
 		t.Errorf("result is %+v", r)
 	}
 }
@@ -245,9 +245,9 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 	}{
 		"/endless": {ok: true},
 		"/bomb":    {ok: true},
-		"/hang":    {error: "no complete answer within 200ms", slow: true},
-		"/trickle": {error: "no complete answer within 200ms", slow: true},
-		"/break":   {error: "the connection broke before an answer came"},
+		"/hang":    {error: "no complete response within 200ms", slow: true},
+		"/trickle": {error: "no complete response within 200ms", slow: true},
+		"/break":   {error: "the connection closed before the response was complete"},
 	} {
 		m := newMessage(`{}`)
 		if want.slow {
@@ -304,10 +304,10 @@ func TestFailuresWithoutAnAnswer(t *testing.T) {
 		name, url, allow, want string
 		final                  bool
 	}{
-		{"refused", closed.URL, "127.0.0.0/8", "refused or could not be made", false},
-		{"certificate", secure.URL, "127.0.0.0/8", "TLS connection failed: the endpoint's certificate is signed by nobody who is trusted here", false},
-		{"alert", choosy.URL, "127.0.0.0/8", "TLS connection failed: the endpoint says: internal error", false},
-		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "127.0.0.0/8", "TLS connection failed: the endpoint speaks no TLS at this port", false},
+		{"refused", closed.URL, "127.0.0.0/8", "refused or failed", false},
+		{"certificate", secure.URL, "127.0.0.0/8", "TLS connection failed: the endpoint's certificate is not signed by a trusted authority", false},
+		{"alert", choosy.URL, "127.0.0.0/8", "TLS connection failed: the endpoint reported: internal error", false},
+		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "127.0.0.0/8", "TLS connection failed: the endpoint does not use TLS on this port", false},
 		{"forbidden", closed.URL, "192.0.2.0/24", "egress policy", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -25,13 +25,13 @@ func tlsFault(err error) string {
 	case errors.As(err, &name):
 		return "the endpoint's certificate is not for this host"
 	case errors.As(err, &unknown):
-		return "the endpoint's certificate is signed by nobody who is trusted here, or an intermediate certificate is not sent with it"
+		return "the endpoint's certificate is not signed by a trusted authority, or an intermediate certificate is missing"
 	case errors.As(err, &verify):
 		return "the endpoint's certificate is not accepted"
 	case errors.As(err, &record):
-		return "the endpoint speaks no TLS at this port"
+		return "the endpoint does not use TLS on this port"
 	case errors.As(err, &op) && op.Op == "remote error":
-		return "the endpoint says: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
+		return "the endpoint reported: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
 	case errors.As(err, &op) && op.Op == "local error":
 		return "the endpoint's protocol is not accepted"
 	}

@@ -22,21 +22,21 @@ func (k *Kind) readURL(f strictjson.Field) (text string, ok bool) {
 		ok = false
 	}
 	if len(text) > feedmill.MaxSubscriptionURL {
-		fault(fmt.Sprintf("The URL may have at most %d bytes.", feedmill.MaxSubscriptionURL))
+		fault(fmt.Sprintf("url must have at most %d bytes.", feedmill.MaxSubscriptionURL))
 	}
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		fault("This is no URL; write one like https://example.com/hook in ASCII and percent-encode its special characters.")
+		fault("url must be an ASCII URL such as https://example.com/hook. Percent-encode special characters.")
 		return text, false
 	}
 	if u.User != nil {
-		fault("The URL must not hold a user name or password; use delivery.headers for a credential.")
+		fault("url must not contain a user name or password. Use delivery.headers for credentials.")
 	}
 	if strings.Contains(text, "#") {
-		fault("The URL must not have a fragment.")
+		fault("url must not have a fragment.")
 	}
 	if err := k.URLs.CheckURL(u); err != nil {
-		fault("The URL cannot be used: " + withoutKind(err) + ".")
+		fault("url is not valid: " + withoutKind(err) + ".")
 	}
 	return text, ok
 }
@@ -84,4 +84,4 @@ func clashesWithPayload(text, method string) bool {
 	return false
 }
 
-const payloadClash = "The URL must not have a query parameter payload when httpOperation is GET: each delivery adds one."
+const payloadClash = "url must not have the query parameter payload if httpOperation is GET: each delivery adds it."
