@@ -29,7 +29,7 @@ type Builder struct {
 // NewBuilder makes a builder of a column.
 func NewBuilder(c feedmill.Column) *Builder {
 	b := &Builder{column: c}
-	b.begin(BatchRows)
+	b.begin(16 * BatchRows)
 	return b
 }
 
@@ -40,7 +40,8 @@ const (
 	batchBytes = 2 << 20
 )
 
-func (b *Builder) begin(room int) {
+// begin makes room for the values of a batch and so many bytes of text.
+func (b *Builder) begin(text int) {
 	c := &b.column
 	b.v = columnar.Vector{Type: c.Type, Precision: c.Precision, Scale: c.Scale}
 	if query.IsOpen(c) {
@@ -48,14 +49,14 @@ func (b *Builder) begin(room int) {
 	}
 	switch {
 	case b.v.Type == columnar.TypeText || c.Type == columnar.TypeJSON:
-		b.v.Offsets = make([]uint32, 1, room+1)
-		b.v.Bytes = make([]byte, 0, 16*room)
+		b.v.Offsets = make([]uint32, 1, BatchRows+1)
+		b.v.Bytes = make([]byte, 0, text)
 	case c.Type == columnar.TypeNumber:
-		b.v.Floats = make([]float64, 0, room)
+		b.v.Floats = make([]float64, 0, BatchRows)
 	case c.Type == columnar.TypeDecimal && c.Precision > columnar.NarrowDigits:
-		b.v.Wide = make([]columnar.Int128, 0, room)
+		b.v.Wide = make([]columnar.Int128, 0, BatchRows)
 	default:
-		b.v.Ints = make([]int64, 0, room)
+		b.v.Ints = make([]int64, 0, BatchRows)
 	}
 }
 
@@ -66,7 +67,7 @@ func (b *Builder) Full() bool { return b.v.Len >= BatchRows || len(b.v.Bytes) >=
 func (b *Builder) Take() columnar.Vector {
 	v := b.v
 	b.rows += int64(v.Len)
-	b.begin(BatchRows)
+	b.begin(min(len(v.Bytes)+len(v.Bytes)/8, batchBytes))
 	return v
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/feedmill/feedmill/internal/share"
@@ -23,8 +24,10 @@ type RowGate struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
+	came atomic.Int64
+	// large says that the row has a turn, which is below.
+	large    atomic.Bool
 	mu       sync.Mutex
-	came     int64
 	giveBack func()
 	slow     *time.Timer
 }
@@ -38,12 +41,12 @@ func NewRowGate(ctx context.Context) (*RowGate, context.Context) {
 
 // Came notes that bytes of a row have arrived, or will. It waits for a turn once they are many.
 func (g *RowGate) Came(n int64) error {
-	if g == nil {
+	if g == nil || g.came.Add(n) <= largeRow || g.large.Load() {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.came += n; g.came <= largeRow || g.giveBack != nil {
+	if g.giveBack != nil {
 		return nil
 	}
 	giveBack, err := share.LargeRow(g.ctx)
@@ -51,6 +54,7 @@ func (g *RowGate) Came(n int64) error {
 		return err
 	}
 	g.giveBack = giveBack
+	g.large.Store(true)
 	g.slow = time.AfterFunc(largeRowTime, func() {
 		g.cancel(Fail(ProblemTimeout, fmt.Sprintf("A row of more than %d MiB took longer than %v to arrive and be stored. Leave out the large field.", largeRow>>20, largeRowTime), nil))
 	})
@@ -62,14 +66,18 @@ func (g *RowGate) Next() {
 	if g == nil {
 		return
 	}
+	g.came.Store(0)
+	if !g.large.Load() {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.came = 0
 	if g.giveBack != nil {
 		g.slow.Stop()
 		g.giveBack()
 		g.giveBack = nil
 	}
+	g.large.Store(false)
 }
 
 // Close gives back the turn and ends the context.

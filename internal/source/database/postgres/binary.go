@@ -194,10 +194,11 @@ func readNumeric(b *database.Builder, value []byte) error {
 		whole = whole*10_000 + uint64(binary.BigEndian.Uint16(n.digits[i:]))
 	}
 	if shift < 0 {
-		if whole%tens[-shift] != 0 {
+		shifted := whole / tens[-shift]
+		if shifted*tens[-shift] != whole {
 			return n.readWide(b, shift)
 		}
-		whole /= tens[-shift]
+		whole = shifted
 	} else {
 		if whole != 0 && whole > tens[18]/tens[shift] {
 			return n.readWide(b, shift)
