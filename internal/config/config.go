@@ -202,7 +202,8 @@ func didYouMean(name string, spelling func(Setting) string) string {
 	return "; 'feedmill config' lists all settings"
 }
 
-// set reads the setting from text. Errors name the place and never the text.
+// set reads the setting from text. Errors name the place and never the text. It is a table:
+// one case for each type of a field.
 func (s Setting) set(c *Config, text, origin string) error {
 	c.origin[s.Name] = origin
 	var err error

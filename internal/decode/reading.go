@@ -20,7 +20,7 @@ var (
 )
 
 // CheckReading returns what is wrong with the options by which data is to be
-// read, each with the name of its parameter.
+// read, each with the name of its parameter. It is a table: one check for each option.
 func CheckReading(o feedmill.ReadingOptions) (faults []feedmill.Fault) {
 	fault := func(name, detail string) { faults = append(faults, feedmill.Fault{Parameter: name, Detail: detail}) }
 	if _, ok := delimiterOf(o.Delimiter); !ok {

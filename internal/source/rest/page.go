@@ -320,6 +320,38 @@ func (a *answer) wantJSON(format string) error {
 	return nil
 }
 
+// followRange finds the range that comes after that of a.
+func (r *sequence) followRange(a *answer, next *step) (*step, error) {
+	span, bytes := nextRange(a.header)
+	switch {
+	case bytes:
+		return nil, fail("pagination", nil, "Page %d is a part of a file (Content-Range: bytes), and pagination of the kind range asks for parts of a list. Leave pagination out.", a.step.number)
+	case span == "":
+		return nil, nil
+	case r.seen.step(span) && !a.last:
+		return nil, fail("pagination-loop", nil, "Page %d leads to a range that was fetched before. The source may not support the header Range.", a.step.number)
+	}
+	next.span = span
+	return next, nil
+}
+
+// tokenText is the text of the token on a page, empty where no page follows.
+func (p *pagination) tokenText(token value, page int) (string, error) {
+	if !token.isSet() && token.kind != '0' {
+		return "", nil
+	}
+	text, ok := token.text()
+	switch {
+	case p.kind == pagesURL && token.kind != '"':
+		return "", fail("pagination", nil, "On page %d the path %s leads to no text, and so to no address.", page, p.place())
+	case !ok && token.raw == nil:
+		return "", fail("pagination", nil, "On page %d the path %s leads to a token of more than %d bytes.", page, p.place(), maxToken)
+	case !ok:
+		text = string(token.raw)
+	}
+	return text, nil
+}
+
 // follow finds the page that comes after a, for all kinds of pagination but
 // offset.
 func (r *sequence) follow(a *answer) (*step, error) {
@@ -330,34 +362,16 @@ func (r *sequence) follow(a *answer) (*step, error) {
 		next.count = a.step.count + 1
 		return next, nil
 	case pagesRange:
-		span, bytes := nextRange(a.header)
-		switch {
-		case bytes:
-			return nil, fail("pagination", nil, "Page %d is a part of a file (Content-Range: bytes), and pagination of the kind range asks for parts of a list. Leave pagination out.", a.step.number)
-		case span == "":
-			return nil, nil
-		case r.seen.step(span) && !a.last:
-			return nil, fail("pagination-loop", nil, "Page %d leads to a range that was fetched before. The source may not support the header Range.", a.step.number)
-		}
-		next.span = span
-		return next, nil
+		return r.followRange(a, next)
 	case pagesLink:
 		to = nextLink(a.header.Values("Link"))
 	case pagesURL, pagesCursor:
 		token := r.spec.pagination.tokenOf(a)
-		if !token.isSet() && token.kind != '0' {
-			return nil, nil
+		var err error
+		if to, err = r.spec.pagination.tokenText(token, a.step.number); err != nil {
+			return nil, err
 		}
-		text, ok := token.text()
-		switch {
-		case r.spec.pagination.kind == pagesURL && token.kind != '"':
-			return nil, fail("pagination", nil, "On page %d the path %s leads to no text, and so to no address.", a.step.number, r.spec.pagination.place())
-		case !ok && token.raw == nil:
-			return nil, fail("pagination", nil, "On page %d the path %s leads to a token of more than %d bytes.", a.step.number, r.spec.pagination.place(), maxToken)
-		case !ok:
-			text = string(token.raw)
-		}
-		to, next.token = text, &token
+		next.token = &token
 	}
 	if to == "" {
 		return nil, nil

@@ -162,32 +162,13 @@ func readResponse(o *object) Response {
 	for _, fault := range decode.CheckReading(r.Options) {
 		response.Fault(fault.Parameter, fault.Detail)
 	}
-	if s, ok := response.text("format"); ok {
-		names := strings.Join(pageFormats.Readable().Names(), ", ")
-		switch format, known := pageFormats.Named(s); {
-		case s == "auto" || format.Readable:
-			r.Format = s
-		case known:
-			response.unreadable("format", "The format "+s+" cannot be read yet; this must be auto, "+names+".")
-		default:
-			response.unreadable("format", "This must be auto, "+names+".")
-		}
-	}
+	r.Format = readPageFormat(response)
 	r.Path = response.recordPath("path", r.Format)
 	format := r.Format
 	if strings.HasPrefix(r.Path, "/") && format == "auto" {
 		format = "xml"
 	}
-	if f, ok := response.Given("explode"); ok && f.Kind == '{' {
-		if r.Shape == nil {
-			r.Shape = &shape{keep: true}
-		}
-		if r.Explode, r.Shape.pairs = readPairs(f, response); r.Shape.pairs == nil {
-			r.Shape = nil
-		}
-	} else {
-		r.Explode = response.recordPath("explode", format)
-	}
+	r.readExplode(response, format)
 	if response.Has("sheet") && !takes(r.Format, "sheet") {
 		response.Fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
 	}
@@ -207,6 +188,39 @@ func readResponse(o *object) Response {
 		}
 	}
 	return r
+}
+
+// readPageFormat reads the format of pages, auto where none is set that can be read.
+func readPageFormat(response *object) string {
+	s, ok := response.text("format")
+	if !ok {
+		return "auto"
+	}
+	names := strings.Join(pageFormats.Readable().Names(), ", ")
+	switch format, known := pageFormats.Named(s); {
+	case s == "auto" || format.Readable:
+		return s
+	case known:
+		response.unreadable("format", "The format "+s+" cannot be read yet; this must be auto, "+names+".")
+	default:
+		response.unreadable("format", "This must be auto, "+names+".")
+	}
+	return "auto"
+}
+
+// readExplode reads which lists of records become rows: a path, or pairs of a key and a value.
+func (r *Response) readExplode(response *object, format string) {
+	f, ok := response.Given("explode")
+	if !ok || f.Kind != '{' {
+		r.Explode = response.recordPath("explode", format)
+		return
+	}
+	if r.Shape == nil {
+		r.Shape = &shape{keep: true}
+	}
+	if r.Explode, r.Shape.pairs = readPairs(f, response); r.Shape.pairs == nil {
+		r.Shape = nil
+	}
 }
 
 // option reads an option of the reading: a text, or a number such as the line of the

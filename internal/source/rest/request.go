@@ -20,29 +20,11 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 	spec := &r.spec.request
 	ctx, at := r.stamped(ctx, r.at)
 	sent := r.extras(s)
-	home := true
-	target := s.url
-	if target == nil {
-		var err error
-		if target, err = spec.address(at); err != nil {
-			return nil, err
-		}
-	} else {
-		var err error
-		home = sameOrigin(target, spec.origin)
-		if target, err = spec.completed(target, at); err != nil {
-			return nil, err
-		}
+	target, err := r.target(s, at, sent)
+	if err != nil {
+		return nil, err
 	}
-	if s.token != nil && r.spec.pagination.exclusive() {
-		target.RawQuery = onlyVerb(target.RawQuery)
-	}
-	for _, e := range sent {
-		// The address of a next page says all that its query needs.
-		if e.in == inQuery && s.url == nil {
-			target.RawQuery = setQuery(target.RawQuery, e.name, e.value.text)
-		}
-	}
+	home := s.url == nil || sameOrigin(s.url, spec.origin)
 	body, contentType, err := spec.payload(at, sent)
 	if err != nil {
 		return nil, err
@@ -61,13 +43,11 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 		if err := spec.setHeaders(request, at); err != nil {
 			return nil, err
 		}
-	}
-	for _, e := range sent {
-		if e.in == inHeader && home {
-			request.Header.Set(e.name, e.value.text)
+		for _, e := range sent {
+			if e.in == inHeader {
+				request.Header.Set(e.name, e.value.text)
+			}
 		}
-	}
-	if home {
 		setUnlessEmpty(request.Header, "Range", s.span)
 	}
 	if s.number == 1 && r.from.Request != "" && r.from.Request == s.fingerprint && !r.spec.incremental.conditional() {
@@ -76,6 +56,27 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 	}
 	r.f.identify(request)
 	return request, nil
+}
+
+// target is the address of a page. That of a next page says all that its query needs.
+func (r *sequence) target(s step, at moment, sent []extra) (target *url.URL, err error) {
+	if s.url != nil {
+		target, err = r.spec.request.completed(s.url, at)
+	} else {
+		target, err = r.spec.request.address(at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.token != nil && r.spec.pagination.exclusive() {
+		target.RawQuery = onlyVerb(target.RawQuery)
+	}
+	for _, e := range sent {
+		if e.in == inQuery && s.url == nil {
+			target.RawQuery = setQuery(target.RawQuery, e.name, e.value.text)
+		}
+	}
+	return target, nil
 }
 
 func newRequest(ctx context.Context, method string, target *url.URL, body, contentType string) (*http.Request, error) {

@@ -55,6 +55,16 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 	if found.Total == 0 {
 		return found, nil
 	}
+	err = s.readFoundFeeds(ctx, w, q, column, many, &found)
+	if err != nil && !errors.Is(err, errPartEnds) {
+		return feedmill.FeedsFound{}, err
+	}
+	return found, nil
+}
+
+// readFoundFeeds reads the records of a part of the feeds. It returns errPartEnds where more
+// were found than there is room for.
+func (s Store) readFoundFeeds(ctx context.Context, w feedWhere, q feedmill.FeedSearch, column string, many bool, found *feedmill.FeedsFound) error {
 	direction := ""
 	if q.Descending {
 		direction = " DESC"
@@ -76,7 +86,7 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 	var last string
 	var before feedmill.Feed
 	n := 0
-	err = s.db.Each(ctx, func(row Row) error {
+	return s.db.Each(ctx, func(row Row) error {
 		f, search, err := scanFoundFeed(row, s.d)
 		if err != nil {
 			return err
@@ -91,10 +101,6 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 		before, last, n = f, search, n+1
 		return nil
 	}, records, w.args...)
-	if err != nil && !errors.Is(err, errPartEnds) {
-		return feedmill.FeedsFound{}, err
-	}
-	return found, nil
 }
 
 // errPartEnds ends the reading of records of which no more are wanted.
