@@ -9,7 +9,7 @@
 //
 // The files tell the story in this order:
 //
-//   - Everybody: id.go, errors.go, workspace.go, key.go (who asks and what they
+//   - Everybody: id.go, errors.go, explain.go, workspace.go, key.go (who asks and what they
 //     may), signin.go (people in browsers), audit.go, idempotency.go, secret.go.
 //   - From an event to its outcome: catalogue.go, event.go, gateway.go (what is
 //     public of the data sources), subscription.go, destination.go (where deliveries go, and what an attempt means), delivery.go, retry.go (when an

@@ -45,6 +45,11 @@ func (c *Client) CreateKey(ctx context.Context, k NewKey, opts ...CallOption) (K
 	return ask[Key](ctx, c, http.MethodPost, "/keys", k, opts...)
 }
 
+// Key returns a key without its secret, revoked or not.
+func (c *Client) Key(ctx context.Context, id string) (Key, error) {
+	return ask[Key](ctx, c, http.MethodGet, "/keys/"+url.PathEscape(id), nil)
+}
+
 // Keys goes through the keys of the caller's workspace that are not revoked,
 // newest first.
 func (c *Client) Keys(ctx context.Context) iter.Seq2[Key, error] {

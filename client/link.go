@@ -42,6 +42,11 @@ func (c *Client) CreateLink(ctx context.Context, feed string, l NewLink, opts ..
 	return ask[Link](ctx, c, http.MethodPost, feedPath(feed)+"/links", l, opts...)
 }
 
+// Link returns a link of a feed without its URL.
+func (c *Client) Link(ctx context.Context, feed, link string) (Link, error) {
+	return ask[Link](ctx, c, http.MethodGet, feedPath(feed)+"/links/"+url.PathEscape(link), nil)
+}
+
 // Links goes through the links of a feed, newest first.
 func (c *Client) Links(ctx context.Context, feed string) iter.Seq2[Link, error] {
 	return list[Link](ctx, c, feedPath(feed)+"/links", nil)

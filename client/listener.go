@@ -29,7 +29,7 @@ type Listener struct {
 	CreatedAt time.Time `json:"createdAt"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	// SigningSecret signs its deliveries; it is in the answer to the creation only.
-	SigningSecret string `json:"signingSecret"`
+	SigningSecret string `json:"signingSecret,omitzero"`
 }
 
 // CreateListener makes a listener. [Client.Listen] makes one and does all the
@@ -39,6 +39,11 @@ func (c *Client) CreateListener(ctx context.Context, l NewListener, opts ...Call
 }
 
 func listenerPath(id string) string { return "/events/listeners/" + url.PathEscape(id) }
+
+// Listener returns a listener without its secret.
+func (c *Client) Listener(ctx context.Context, id string) (Listener, error) {
+	return ask[Listener](ctx, c, http.MethodGet, listenerPath(id), nil)
+}
 
 // DeleteListener removes a listener. What it has not answered is discarded.
 func (c *Client) DeleteListener(ctx context.Context, id string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -17,6 +18,11 @@ type Workspace struct {
 // CreateWorkspace makes a workspace.
 func (c *Client) CreateWorkspace(ctx context.Context, name string, opts ...CallOption) (Workspace, error) {
 	return ask[Workspace](ctx, c, http.MethodPost, "/workspaces", map[string]string{"name": name}, opts...)
+}
+
+// Workspace returns a workspace.
+func (c *Client) Workspace(ctx context.Context, id string) (Workspace, error) {
+	return ask[Workspace](ctx, c, http.MethodGet, "/workspaces/"+url.PathEscape(id), nil)
 }
 
 // Workspaces goes through the workspaces, newest first.

@@ -167,8 +167,24 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 	maps.Copy(calls, map[string]func(context.Context) error{
 		"CreateWorkspace": func(ctx context.Context) error { return second(c.CreateWorkspace(ctx, "acme")) },
 		"Workspaces":      func(ctx context.Context) error { return firstOf(c.Workspaces(ctx)) },
-		"CreateKey":       func(ctx context.Context) error { return second(newKey(ctx)) },
-		"Keys":            func(ctx context.Context) error { return firstOf(c.Keys(ctx)) },
+		"Workspace": func(ctx context.Context) error {
+			for w, err := range c.Workspaces(ctx) {
+				if err == nil {
+					_, err = c.Workspace(ctx, w.ID)
+				}
+				return err
+			}
+			return nil
+		},
+		"CreateKey": func(ctx context.Context) error { return second(newKey(ctx)) },
+		"Key": func(ctx context.Context) error {
+			k, err := newKey(ctx)
+			if err != nil {
+				return err
+			}
+			return second(c.Key(ctx, k.ID))
+		},
+		"Keys": func(ctx context.Context) error { return firstOf(c.Keys(ctx)) },
 		"KeysOf": func(ctx context.Context) error {
 			k, err := newKey(ctx)
 			if err != nil {
@@ -268,6 +284,13 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"CreateListener": func(ctx context.Context) error {
 			return second(c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}}))
 		},
+		"Listener": func(ctx context.Context) error {
+			l, err := c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}})
+			if err != nil {
+				return err
+			}
+			return second(c.Listener(ctx, l.ID))
+		},
 		"DeleteListener": func(ctx context.Context) error {
 			l, err := c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}})
 			if err != nil {
@@ -338,6 +361,13 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			return allOf(c.ReadLink(ctx, l.URL, client.RowQuery{Format: "csv", Limit: 1}))
 		},
 		"Links": func(ctx context.Context) error { return firstOf(c.Links(ctx, feed.ID)) },
+		"Link": func(ctx context.Context) error {
+			l, err := c.CreateLink(ctx, feed.ID, client.NewLink{})
+			if err != nil {
+				return err
+			}
+			return second(c.Link(ctx, feed.ID, l.ID))
+		},
 		"DeleteLink": func(ctx context.Context) error {
 			l, err := c.CreateLink(ctx, feed.ID, client.NewLink{})
 			if err != nil {

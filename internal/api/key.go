@@ -15,6 +15,7 @@ import (
 type KeyStore interface {
 	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
 	Keys(context.Context, feedmill.KeyQuery) ([]feedmill.Key, error)
+	KeyByID(context.Context, feedmill.ID) (feedmill.Key, error)
 	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 }
 
@@ -64,12 +65,30 @@ func (s *Server) createKey(c *call) (answer, error) {
 	k.Hash = feedmill.HashKey(secret)
 	view := viewKey(k)
 	view.Key = secret
-	a := created("/keys/"+string(k.ID), view).withSecret()
+	a := created(keyURL(k.ID), view).withSecret()
 	err = s.Store.CreateKey(c.ctx(), k, c.keep(a))
 	if errors.Is(err, feedmill.ErrNotFound) {
 		err = noWorkspace(feedmill.Fault{Pointer: "/workspaceId"})
 	}
 	return a, err
+}
+
+func keyURL(id feedmill.ID) string { return "/keys/" + string(id) }
+
+// getKey returns a key without its secret, revoked or not.
+func (s *Server) getKey(c *call) (answer, error) {
+	id, err := feedmill.ParseID(feedmill.PrefixKey, c.r.PathValue("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	k, err := s.Store.KeyByID(c.ctx(), id)
+	if err == nil && k.Workspace != c.who.Workspace && !c.who.AllWorkspaces {
+		err = feedmill.ErrNotFound
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{keyURL(id)}, viewKey(k)}), nil
 }
 
 // readExpiry reads when a key ends by itself; null, and nothing, is never.

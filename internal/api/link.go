@@ -16,6 +16,7 @@ import (
 // LinkStore has the links to the data of feeds.
 type LinkStore interface {
 	CreateLink(ctx context.Context, l feedmill.Link, response *feedmill.IdempotentResponse) error
+	LinkByID(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Link, error)
 	Links(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Link, error)
 	LinkByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Link, error)
 	DeleteLink(ctx context.Context, workspace, feed, id feedmill.ID) error
@@ -236,13 +237,34 @@ func (s *Server) listLinks(c *call) (answer, error) {
 	return listAnswer(c, feedmill.PrefixLink, fetch, func(l feedmill.Link) feedmill.ID { return l.ID }, func(l feedmill.Link) linkView { return viewLink(l, f.Columns) })
 }
 
-// deleteLink revokes a link.
-func (s *Server) deleteLink(c *call) (answer, error) {
-	feed, err := feedmill.ParseID(feedmill.PrefixDataFeed, c.r.PathValue("id"))
+// linkOf is the feed and the link that the path names.
+func linkOf(c *call) (feed, link feedmill.ID, err error) {
+	if feed, err = feedmill.ParseID(feedmill.PrefixDataFeed, c.r.PathValue("id")); err == nil {
+		link, err = feedmill.ParseID(feedmill.PrefixLink, c.r.PathValue("lnk"))
+	}
+	return feed, link, err
+}
+
+// getLink returns a link without its secret.
+func (s *Server) getLink(c *call) (answer, error) {
+	_, id, err := linkOf(c)
 	if err != nil {
 		return answer{}, err
 	}
-	id, err := feedmill.ParseID(feedmill.PrefixLink, c.r.PathValue("lnk"))
+	f, err := s.feed(c)
+	if err != nil {
+		return answer{}, err
+	}
+	l, err := s.Store.LinkByID(c.ctx(), c.who.Workspace, f.ID, id)
+	if err != nil {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{linkURL(l)}, viewLink(l, f.Columns)}), nil
+}
+
+// deleteLink revokes a link.
+func (s *Server) deleteLink(c *call) (answer, error) {
+	feed, id, err := linkOf(c)
 	if err != nil {
 		return answer{}, err
 	}

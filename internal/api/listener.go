@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
@@ -33,13 +35,26 @@ func (s *Server) createListener(c *call) (answer, error) {
 }
 
 func createdListener(l feedmill.IssuedSubscription) answer {
-	view := client.Listener{
-		ID: string(l.ID), Events: publicNames(l.Events), CreatedAt: l.CreatedAt, ExpiresAt: l.ListenUntil, SigningSecret: l.SigningSecret,
-	}
+	view := viewListener(l.Subscription)
+	view.SigningSecret = l.SigningSecret
+	return created(listenerURL(l.ID), view).withSecret()
+}
+
+func viewListener(l feedmill.Subscription) client.Listener {
+	view := client.Listener{ID: string(l.ID), Events: publicNames(l.Events), CreatedAt: l.CreatedAt, ExpiresAt: l.ListenUntil}
 	if l.ResourceID != "" {
 		view.Filters.ResourceID = feedmill.PublicFilter(l.ResourceID)
 	}
-	return created(listenerURL(l.ID), view).withSecret()
+	return view
+}
+
+// getListener returns a listener without its secret.
+func (s *Server) getListener(c *call) (answer, error) {
+	l, err := s.listener(c)
+	if err != nil {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{listenerURL(l.ID)}, viewListener(l)}), nil
 }
 
 func (s *Server) deleteListener(c *call) (answer, error) {
@@ -52,5 +67,5 @@ func (s *Server) deleteListener(c *call) (answer, error) {
 	}
 	s.Dispatcher.Changed(id)
 	s.Listeners.Removed(id)
-	return answer{status: 204}, nil
+	return answer{status: http.StatusNoContent}, nil
 }

@@ -52,6 +52,7 @@ func (s *Server) openRoutes() []route {
 		{method: "GET", path: "/schemas/rest-feed.json", handle: schema("RestFeed")},
 		{method: "GET", path: "/schemas/service.json", handle: schema("ServiceManifest")},
 		{method: "GET", path: linkPath, query: linkParameters, long: true, handle: s.readLink},
+		{method: "GET", path: "/problems/{slug}", handle: s.getProblemType},
 		{method: "GET", path: "/healthz", handle: s.health},
 		{method: "GET", path: "/readyz", handle: s.ready},
 		{method: "GET", path: "/openapi.json", handle: document("application/json", openapi.JSON)},

@@ -50,9 +50,11 @@ func (s *Server) adminRoutes() []route {
 	return []route{
 		{method: "POST", path: "/workspaces", scope: feedmill.ScopeAdmin, action: "workspace.create", body: smallBody, handle: s.createWorkspace},
 		{method: "GET", path: "/workspaces", scope: feedmill.ScopeAdmin, query: paged, handle: s.listWorkspaces},
+		{method: "GET", path: "/workspaces/{id}", scope: feedmill.ScopeAdmin, handle: s.getWorkspace},
 
 		{method: "POST", path: "/keys", scope: feedmill.ScopeAdmin, action: "key.create", body: smallBody, handle: s.createKey},
 		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId", "revoked"}, paged...), handle: s.listKeys},
+		{method: "GET", path: "/keys/{id}", scope: feedmill.ScopeAdmin, handle: s.getKey},
 		{method: "DELETE", path: "/keys/{id}", scope: feedmill.ScopeAdmin, action: "key.revoke", handle: s.revokeKey},
 
 		{method: "GET", path: "/audit", scope: feedmill.ScopeAdmin, query: append([]string{"actor", "action", "resource", "since", "workspaceId"}, paged...), handle: s.listAudit},
@@ -90,6 +92,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since", "until", "counts"}, paged...), handle: s.listDeliveries},
 
 		{method: "POST", path: "/events/listeners", scope: feedmill.ScopeWrite, action: "listener.create", body: smallBody, handle: s.createListener},
+		{method: "GET", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, handle: s.getListener},
 		{method: "GET", path: "/events/listeners/{id}/stream", scope: feedmill.ScopeWrite, handle: s.streamListener},
 		{method: "POST", path: "/events/listeners/{id}/answers", scope: feedmill.ScopeWrite, body: smallBody, handle: s.answerListener},
 		{method: "DELETE", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, action: "listener.delete", handle: s.deleteListener},
@@ -133,6 +136,7 @@ func (s *Server) routes() []route {
 
 		{method: "POST", path: "/data_feeds/{id}/links", scope: feedmill.ScopeWrite, action: "link.create", body: smallBody, handle: s.createLink},
 		{method: "GET", path: "/data_feeds/{id}/links", scope: feedmill.ScopeRead, query: paged, handle: s.listLinks},
+		{method: "GET", path: "/data_feeds/{id}/links/{lnk}", scope: feedmill.ScopeRead, handle: s.getLink},
 		{method: "DELETE", path: "/data_feeds/{id}/links/{lnk}", scope: feedmill.ScopeWrite, action: "link.delete", handle: s.deleteLink},
 
 		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},

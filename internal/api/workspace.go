@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
@@ -31,7 +32,7 @@ func (s *Server) createWorkspace(c *call) (answer, error) {
 	if !c.who.AllWorkspaces {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" can create workspaces."}
 	}
-	a := created("/workspaces/"+string(w.ID), viewWorkspace(w))
+	a := created(workspaceURL(w.ID), viewWorkspace(w))
 	err = s.Store.CreateWorkspace(c.ctx(), w, c.keep(a))
 	if errors.Is(err, feedmill.ErrConflict) {
 		err = &feedmill.Error{
@@ -40,6 +41,25 @@ func (s *Server) createWorkspace(c *call) (answer, error) {
 		}
 	}
 	return a, err
+}
+
+func workspaceURL(id feedmill.ID) string { return "/workspaces/" + string(id) }
+
+// getWorkspace returns a workspace. Another one than the caller's is only there for an admin of
+// the workspace "default".
+func (s *Server) getWorkspace(c *call) (answer, error) {
+	id, err := feedmill.ParseID(feedmill.PrefixWorkspace, c.r.PathValue("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	if id != c.who.Workspace && !c.who.AllWorkspaces {
+		return answer{}, feedmill.ErrNotFound
+	}
+	w, err := s.Store.WorkspaceByID(c.ctx(), id)
+	if err != nil {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{workspaceURL(id)}, viewWorkspace(w)}), nil
 }
 
 func (s *Server) listWorkspaces(c *call) (answer, error) {

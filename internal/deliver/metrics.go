@@ -24,7 +24,7 @@ func newCounters(reg prometheus.Registerer, d *Dispatcher) *counters {
 	buckets := prometheus.ExponentialBuckets(0.001, 4, 12)
 	c := &counters{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "feedmill_delivery_attempts_total", Help: "Attempts to deliver, by what came of them.",
+			Name: "feedmill_delivery_attempts_total", Help: "Attempts to deliver, by outcome.",
 		}, []string{"outcome"}),
 		takeovers: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "feedmill_delivery_slots_taken_total", Help: "Delivery slots that this replica has taken.",
@@ -51,7 +51,7 @@ func newCounters(reg prometheus.Registerer, d *Dispatcher) *counters {
 	}
 	reg.MustRegister(c.attempts, c.takeovers, c.firstAttempt, c.delivered, c.open, c.oldestDue,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_queued", Help: "Deliveries that wait in memory."}, locked(func() int { return d.memory.queued })),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_in_flight", Help: "Attempts under way."}, locked(func() int { return len(d.sending) })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_in_flight", Help: "Attempts in flight."}, locked(func() int { return len(d.sending) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_slots", Help: "Delivery slots that this replica owns."}, locked(func() int { return len(d.slots.list()) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_breakers_open", Help: "Subscriptions whose breaker is open."}, locked(d.openBreakers)),
 	)

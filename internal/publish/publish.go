@@ -50,13 +50,13 @@ type Publisher struct {
 // New returns a publisher.
 func New(o Options) *Publisher {
 	count := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: "feedmill_events_" + name + "_total", Help: help})
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	p := &Publisher{
 		Options:    o,
-		accepted:   count("accepted", "Events accepted, without duplicates."),
-		duplicates: count("duplicate", "Duplicate events, by the publisher's ID."),
-		matched:    count("matched", "Deliveries created from accepted events and due immediately."),
+		accepted:   count("feedmill_events_accepted_total", "Events accepted, without duplicates."),
+		duplicates: count("feedmill_events_duplicate_total", "Duplicate events, by the publisher's ID."),
+		matched:    count("feedmill_events_matched_total", "Deliveries created from accepted events and due immediately."),
 	}
 	o.Metrics.MustRegister(p.accepted, p.duplicates, p.matched)
 	return p

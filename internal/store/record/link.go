@@ -32,6 +32,11 @@ func (s Store) CreateLink(ctx context.Context, l feedmill.Link, response *feedmi
 	})
 }
 
+// LinkByID finds a link of a feed, expired or not.
+func (s Store) LinkByID(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Link, error) {
+	return one(ctx, s.db, s, link, `SELECT `+linkColumns+` FROM links WHERE workspace_id = ?1 AND feed_id = ?2 AND id = ?3`, workspace, feed, id)
+}
+
 // Links lists the links of a feed, newest first.
 func (s Store) Links(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Link, error) {
 	return list(ctx, s.db, s, link, `SELECT `+linkColumns+` FROM links WHERE workspace_id = ?1 AND feed_id = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4`,

@@ -19,6 +19,8 @@ type Links interface {
 	// LinkByHash finds a link, expired or not. It goes with its feed.
 	LinkByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Link, error)
 	// DeleteLink revokes a link of a feed.
+	// LinkByID finds a link of a feed, expired or not.
+	LinkByID(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Link, error)
 	DeleteLink(ctx context.Context, workspace, feed, id feedmill.ID) error
 	// CountLink counts a reading of a link. One that is not there is no error.
 	CountLink(ctx context.Context, l feedmill.Link, at time.Time) error
@@ -59,7 +61,13 @@ var linkCases = []testCase{
 		all, err := s.Links(ctx, w.ID, f.ID, feedmill.Page{Limit: 10})
 		must(t, err)
 		equal(t, "links", []feedmill.Link{two, one}, all)
+		got, err := s.LinkByID(ctx, w.ID, f.ID, one.ID)
+		must(t, err)
+		equal(t, "link", one, got)
 		must(t, s.DeleteLink(ctx, w.ID, f.ID, one.ID))
+		if _, err := s.LinkByID(ctx, w.ID, f.ID, one.ID); !errors.Is(err, feedmill.ErrNotFound) {
+			t.Errorf("a link that is deleted: %v", err)
+		}
 		if err := s.DeleteLink(ctx, w.ID, f.ID, one.ID); !errors.Is(err, feedmill.ErrNotFound) {
 			t.Errorf("a second time: %v", err)
 		}
@@ -84,6 +92,9 @@ var linkCases = []testCase{
 		l := newLink(f)
 		must(t, s.CreateLink(ctx, l, nil))
 		if err := s.DeleteLink(ctx, other.ID, f.ID, l.ID); !errors.Is(err, feedmill.ErrNotFound) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := s.LinkByID(ctx, other.ID, f.ID, l.ID); !errors.Is(err, feedmill.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
 		all, err := s.Links(ctx, other.ID, f.ID, feedmill.Page{Limit: 10})
