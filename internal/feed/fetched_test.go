@@ -312,6 +312,9 @@ func TestChildrenOfTwoFeeds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, w := range all {
+			if w.Count != 1 {
+				t.Errorf("a warning counts %d feeds", w.Count)
+			}
 			details = append(details, w.Code+" "+w.Detail)
 		}
 		return details
