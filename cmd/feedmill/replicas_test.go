@@ -91,7 +91,7 @@ func TestReplicaWithAnotherVaultKeyIsRefused(t *testing.T) {
 
 	const other = "some-other-key-that-nobody-has-shared"
 	text := refused(t, t.TempDir(), "FEEDMILL_DATABASE_URL="+url, "FEEDMILL_VAULT_KEY="+other)
-	if !strings.Contains(text, "the vault key does not open this store") {
+	if !strings.Contains(text, "the vault key does not match this store") {
 		t.Errorf("the refusal says\n%s", text)
 	}
 	if strings.Contains(text, other) {
