@@ -168,7 +168,7 @@ func (b *book) addAPI(text []byte) {
 
 func inGroupOfTag(all []groupOf, tag, id string) []groupOf {
 	for i := range all {
-		if all[i].title == tag {
+		if all[i].title == tag || all[i].path == docs.Anchor(tag) {
 			all[i].operations += " " + id
 			return all
 		}

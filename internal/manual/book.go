@@ -28,6 +28,8 @@ type page struct {
 	Crumbs []link
 	HTML   template.HTML
 	TOC    []heading
+	// Long pages have no second list of headings, which narrow windows show.
+	Long bool
 	// Source is the path of the Markdown; empty for pages of the API reference.
 	Source     string
 	Operations []operation

@@ -1,7 +1,6 @@
 package manual
 
 import (
-	"html"
 	"html/template"
 	"regexp"
 	"strings"
@@ -31,7 +30,7 @@ func newLanguage(comment, text, keywords string) language {
 const hash = `(?:^|\s)#.*$`
 
 var languages = map[string]language{
-	"sh":     newLanguage(hash, doubleQuoted+`|'[^']*'`, "export curl printf cat feedmill python3 psql make sqlite3"),
+	"sh":     newLanguage(hash, doubleQuoted+`|'[^']*'`, "export curl printf cat python3 psql make sqlite3"),
 	"json":   newLanguage(`\x00`, doubleQuoted, "true false null"),
 	"yaml":   newLanguage(hash, doubleQuoted+`|`+singleQuoted, "true false null"),
 	"python": newLanguage(hash, doubleQuoted+`|`+singleQuoted, "import from class def return if else for in with as not and or while try except raise self None True False"),
@@ -40,11 +39,14 @@ var languages = map[string]language{
 	"sql":    newLanguage(`--.*$`, singleQuoted, "SELECT FROM WHERE INSERT INTO VALUES CREATE TABLE ON CONFLICT DO NOTHING"),
 }
 
+// escape escapes text outside of attributes, where quotes need no escape.
+var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
 // highlight marks comments, strings, numbers and keywords of known languages.
 func highlight(name, code string) template.HTML {
 	l, ok := languages[name]
 	if !ok {
-		return template.HTML(html.EscapeString(code))
+		return template.HTML(escape.Replace(code))
 	}
 	var b strings.Builder
 	at := 0
@@ -66,10 +68,10 @@ func highlight(name, code string) template.HTML {
 		if class == "" {
 			continue
 		}
-		b.WriteString(html.EscapeString(code[at:m[0]]))
-		b.WriteString(`<i class="` + class + `">` + html.EscapeString(token) + `</i>`)
+		b.WriteString(escape.Replace(code[at:m[0]]))
+		b.WriteString(`<i class="` + class + `">` + escape.Replace(token) + `</i>`)
 		at = m[1]
 	}
-	b.WriteString(html.EscapeString(code[at:]))
+	b.WriteString(escape.Replace(code[at:]))
 	return template.HTML(b.String())
 }

@@ -215,7 +215,7 @@ func TestAddressOfTheServer(t *testing.T) {
 
 func TestHighlight(t *testing.T) {
 	for _, c := range []struct{ language, code, want string }{
-		{"json", `{"a": "x<", "n": 1.5, "b": null}`, `{<i class="k">&#34;a&#34;</i>: <i class="s">&#34;x&lt;&#34;</i>, <i class="k">&#34;n&#34;</i>: <i class="n">1.5</i>, <i class="k">&#34;b&#34;</i>: <i class="k">null</i>}`},
+		{"json", `{"a": "x<", "n": 1.5, "b": null}`, `{<i class="k">"a"</i>: <i class="s">"x&lt;"</i>, <i class="k">"n"</i>: <i class="n">1.5</i>, <i class="k">"b"</i>: <i class="k">null</i>}`},
 		{"sh", "curl x#y # why", `<i class="k">curl</i> x#y<i class="c"> # why</i>`},
 		{"http", "POST <x>", "POST &lt;x&gt;"},
 	} {

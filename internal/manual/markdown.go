@@ -80,7 +80,7 @@ func (r *renderer) title(level int, text string) {
 		r.out.WriteString("<" + tag + ">" + r.inline(text) + "</" + tag + ">\n")
 		return
 	}
-	r.out.WriteString("<" + tag + ` id="` + id + `">` + r.inline(text) + ` <a class="anchor" href="#` + id + `" aria-label="Link to this section">#</a></` + tag + ">\n")
+	r.out.WriteString("<" + tag + ` id="` + id + `">` + r.inline(text) + ` <a class="anchor" href="#` + id + `" aria-label="Link">#</a></` + tag + ">\n")
 }
 
 func (r *renderer) fenced(lines []string, i int) int {
@@ -241,12 +241,12 @@ var languageNames = map[string]string{
 	"sh": "Shell", "json": "JSON", "yaml": "YAML", "python": "Python", "js": "JavaScript", "go": "Go", "sql": "SQL", "http": "HTTP", "": "Text",
 }
 
-// codeBlock is a block of code with its language and a copy button, which a script shows.
+// codeBlock is a block of code with its language. A script adds the copy button.
 func codeBlock(language, code string) template.HTML {
 	name, ok := languageNames[language]
 	if !ok {
 		name = language
 	}
-	return template.HTML(`<div class="code"><div class="bar"><span>` + html.EscapeString(name) + `</span><button type="button" class="copy" hidden>Copy</button></div><pre tabindex="0"><code>` +
+	return template.HTML(`<div class="code"><div class="bar"><span>` + html.EscapeString(name) + `</span></div><pre tabindex="0"><code>` +
 		string(highlight(language, code)) + `</code></pre></div>`)
 }

@@ -40,6 +40,7 @@ func render(file string, source []byte) *page {
 	r.blocks(lines)
 	p.HTML = template.HTML(r.out.String())
 	summarize(p.TOC, lines)
+	p.Long = len(p.TOC) > 40
 	return p
 }
 

@@ -1,7 +1,11 @@
 // Search, copy buttons, the remembered language, and the list of headings that follows the scroll.
 
-for (const button of document.querySelectorAll('.copy')) {
-  button.hidden = false;
+for (const bar of document.querySelectorAll('.code .bar')) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'copy';
+  button.textContent = 'Copy';
+  bar.append(button);
   button.addEventListener('click', async () => {
     const shown = [...button.closest('.code').querySelectorAll('pre')].find((pre) => pre.offsetParent !== null);
     await navigator.clipboard.writeText(shown.textContent);
