@@ -25,17 +25,17 @@ func TestReferenceOfCommands(t *testing.T) {
 
 func writeCommands(t *testing.T, b *strings.Builder, parent *cobra.Command) {
 	for _, cmd := range parent.Commands() {
-		if cmd.Hidden || cmd.Name() == "help" {
+		if cmd.Hidden || cmd.Name() == "help" || cmd.Name() == "completion" {
 			continue
 		}
 		fmt.Fprintf(b, "\n## `%s`\n\n%s\n", cmd.CommandPath(), reference.Sentence(cmd.Short))
 		if !cmd.HasSubCommands() {
-			if cmd.Example == "" && !strings.HasPrefix(cmd.CommandPath(), "feedmill completion") {
+			if cmd.Example == "" {
 				t.Errorf("%s has no example", cmd.CommandPath())
 			}
-			fmt.Fprintf(b, "\n```text\n%s\n```\n", cmd.UseLine())
+			fmt.Fprintf(b, "\nUsage: `%s`\n", cmd.UseLine())
 			if cmd.Example != "" {
-				fmt.Fprintf(b, "\nExample:\n\n```text\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
+				fmt.Fprintf(b, "\n```text\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
 			}
 			writeFlags(b, cmd)
 		}
