@@ -89,19 +89,19 @@ func TestAggregateLists(t *testing.T) {
 
 	seven := "[" + strings.TrimSuffix(strings.Repeat(`{"fn":"min","as":"x"},`, 7), ",") + "]"
 	for aggregate, want := range map[string]string{
-		`[]`:                                   "/fields/1/aggregate This must have 1 to 6 elements; it has 0.",
-		seven:                                  "/fields/1/aggregate This must have 1 to 6 elements; it has 7.",
+		`[]`:                                   "/fields/1/aggregate Must have 1 to 6 elements; it has 0.",
+		seven:                                  "/fields/1/aggregate Must have 1 to 6 elements; it has 7.",
 		`["min","max"]`:                        "/fields/1/aggregate/0 The element must be an object, not a string.",
 		`[{"as":"low"}]`:                       "/fields/1/aggregate/0/fn This field is required.",
 		`[{"fn":7}]`:                           "/fields/1/aggregate/0/fn fn must be a string, not a number.",
-		`[{"fn":"count_distinct"}]`:            "/fields/1/aggregate/0/fn This must be one of sum, avg, min, max, count, countDistinct. Did you mean countDistinct?",
-		`[{"fn":"median"}]`:                    "/fields/1/aggregate/0/fn This must be one of sum, avg, min, max, count, countDistinct.",
+		`[{"fn":"count_distinct"}]`:            "/fields/1/aggregate/0/fn Must be one of sum, avg, min, max, count, countDistinct. Did you mean countDistinct?",
+		`[{"fn":"median"}]`:                    "/fields/1/aggregate/0/fn Must be one of sum, avg, min, max, count, countDistinct.",
 		`[{"fn":"min","as":""}]`:               "/fields/1/aggregate/0/as as must not be empty.",
 		`[{"fn":"min","name":"low"}]`:          "/fields/1/aggregate/0/name Unknown field.",
-		`[{"fn":"min","as":"a"},{"fn":"max"}]`: "/fields/1/aggregate/1/as This field is required where a field has several aggregates: it is what this one is called in the answer.",
+		`[{"fn":"min","as":"a"},{"fn":"max"}]`: "/fields/1/aggregate/1/as as is required for a field with several aggregates; it names this aggregate in the result.",
 		`[{"fn":"min","as":"a"},{"fn":"max","as":"a"}]`:    `/fields/1/aggregate/1/as The field "a" is named twice.`,
 		`[{"fn":"min","as":"shop"},{"fn":"max","as":"a"}]`: `/fields/1/aggregate/0/as The field "shop" is named twice.`,
-		`[{"fn":"min"}],"as":"low"`:                        "/fields/1/as Each aggregate of a list has its own; leave this one out.",
+		`[{"fn":"min"}],"as":"low"`:                        "/fields/1/as Remove this member; each aggregate in a list has its own.",
 		`{"fn":"min"}`:                                     "/fields/1/aggregate aggregate must be a string, not an object.",
 	} {
 		query := `{"fields":[{"field":"shop"},{"field":"total","aggregate":` + aggregate + `}]}`
@@ -111,10 +111,10 @@ func TestAggregateLists(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		`{"fields":[{"field":"shop","aggregate":[{"fn":"sum","as":"a"},{"fn":"min","as":"b"}]}]}`: `/problems/invalid-request /fields/0/aggregate/0/fn There is no "sum" of a column of type text.`,
+		`{"fields":[{"field":"shop","aggregate":[{"fn":"sum","as":"a"},{"fn":"min","as":"b"}]}]}`: `/problems/invalid-request /fields/0/aggregate/0/fn "sum" does not apply to a column of type text.`,
 		`{"fields":[{"field":"total","aggregate":` + lowHigh + `}],"sort":[{"field":"total"}]}`:   `/problems/invalid-request /sort/0/field The field "total" has several aggregates; sort by low or high.`,
 		`{"fields":[{"field":"total"},{"field":"total","as":"x"}]}`:                               `/problems/duplicate-field /fields/1/field The field "total" is named twice.`,
-		`{"fields":[{"field":"total","aggregate":"min","as":"a"},{"field":"total","aggregate":"max","as":"b"}]}`: `/problems/duplicate-field /fields/1/field The field "total" is named twice; name it once, with a list such as ` +
+		`{"fields":[{"field":"total","aggregate":"min","as":"a"},{"field":"total","aggregate":"max","as":"b"}]}`: `/problems/duplicate-field /fields/1/field The field "total" is named twice; list it once, with a list such as ` +
 			`"aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}].`,
 	} {
 		got := s.send(t, request{method: "POST", path: path, body: query})

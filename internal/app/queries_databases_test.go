@@ -125,7 +125,7 @@ func queryDatabase(t *testing.T, s *service, db *realDatabase, service string) {
 	db.do(t, "CREATE TABLE orders (id integer PRIMARY KEY, status varchar(20), total decimal(10,2), placed timestamp NULL)",
 		"INSERT INTO orders VALUES (1, 'paid', 12.50, '2026-01-01 10:00:00'), (2, 'open', 7, '2026-01-02 10:00:00'), (3, 'Paid', 30.25, '2026-01-03 10:00:00'), (4, NULL, 1, '2026-01-04 10:00:00')")
 	c := s.connectTo(t, db, service)
-	if got := s.send(t, request{method: "POST", path: "/connections/" + c.ID + "/test"}); !strings.HasPrefix(got.body, `{"ok":true,"detail":"The database answers.","durationMs":`) {
+	if got := s.send(t, request{method: "POST", path: "/connections/" + c.ID + "/test"}); !strings.HasPrefix(got.body, `{"ok":true,"detail":"The database responds.","durationMs":`) {
 		t.Fatal(got.body)
 	}
 	if got := s.send(t, request{method: "GET", path: "/query_builder/services"}); !strings.Contains(got.body, fmt.Sprintf(`{"serviceName":%q,"title":%q,"connector":%q,"status":"connected"}`, service, service, db.connector)) {

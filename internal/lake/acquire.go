@@ -8,7 +8,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-var errClosed = fmt.Errorf("%w: the pool of workers is closed", feedmill.ErrUnavailable)
+var errClosed = fmt.Errorf("%w: the worker pool is closed", feedmill.ErrUnavailable)
 
 // spare is about the worker that is kept ready. To start one takes some ten
 // milliseconds, and ten times that beside others' work: whoever asks for
@@ -168,12 +168,12 @@ func (p *Pool) keepSpare() {
 		p.ready.Broadcast()
 		switch {
 		case err != nil: // whoever needs one tries again, and is told
-			p.config.Log.Warn("no worker could be started ahead of need", "error", err)
+			p.config.Log.Warn("starting a spare worker failed", "error", err)
 		case p.closed:
 			w.kill()
 		default:
 			p.idle = append(p.idle, w)
-			p.config.Log.Debug("a worker is kept ready")
+			p.config.Log.Debug("spare worker started")
 		}
 	})
 }

@@ -135,7 +135,7 @@ func (r *Reader) side(ctx context.Context, v *Version, columns []feedmill.Column
 		if !ok {
 			return nil, &feedmill.Error{
 				Kind: feedmill.ErrUnprocessable, Type: "narrowed-column",
-				Detail: fmt.Sprintf("the column %q is %s, and the rows that are there already cannot be made of it without loss: they are %s",
+				Detail: fmt.Sprintf("column %q has the type %s, but stored rows of the type %s cannot be converted to it without loss",
 					columns[i].Name, columns[i].Type, v.Columns[at].Type),
 			}
 		}
@@ -152,7 +152,7 @@ func (r *Reader) match(ctx context.Context, c *Combination, old, fresh *side) er
 		if keys[i] < 0 {
 			return &feedmill.Error{
 				Kind: feedmill.ErrUnprocessable, Type: "no-key-column",
-				Detail: fmt.Sprintf("the rows are merged by the column %q, and the data has no such column", name),
+				Detail: fmt.Sprintf("the data has no column %q, which is part of the key", name),
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func (r *Reader) wantKey(ctx context.Context, s *side, key int, name string) err
 	}
 	return &feedmill.Error{
 		Kind: feedmill.ErrUnprocessable, Type: "null-key",
-		Detail: fmt.Sprintf("row %d has no value in the column %q, by which rows are merged", first+1, name),
+		Detail: fmt.Sprintf("row %d is null in column %q, which is part of the key; fix the row, or remove the column from key", first+1, name),
 	}
 }
 
@@ -237,7 +237,7 @@ func tooLarge(err error) error {
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && refusal.Type == queryTooLarge {
 		return &feedmill.Error{
 			Kind: feedmill.ErrUnprocessable, Type: queryTooLarge,
-			Detail: "The keys of the rows are too many or too long to be merged in the memory that one query may use.",
+			Detail: "The keys of the rows are too many or too long to merge within the memory limit of one query. Use a shorter key, or mode=replace.",
 		}
 	}
 	return err

@@ -38,7 +38,7 @@ func (r *Reader) compare(ctx context.Context, c *Comparison) (*difference, error
 		return d, nil
 	}
 	if d.keys = keyIndexes(d.columns, c.Key); d.keys == nil {
-		return nil, fmt.Errorf("a key of columns that are not there")
+		return nil, fmt.Errorf("a key of missing columns")
 	}
 	var equal []string
 	for _, key := range d.keys {

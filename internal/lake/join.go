@@ -20,7 +20,7 @@ func (r *Reader) Join(ctx context.Context, name string, v *Version, first int) (
 		return Version{}, fmt.Errorf("join files: %w", err)
 	}
 	if part.ContentHash != "" && part.ContentHash != joined.ContentHash {
-		return Version{}, fmt.Errorf("join files: %s has other rows than the files that it is made of", name)
+		return Version{}, fmt.Errorf("join files: the rows of %s differ from those of the files it was built from", name)
 	}
 	return joined, nil
 }

@@ -100,7 +100,7 @@ func (p *Pool) setBack(w *process) {
 		return
 	}
 	if err := lowerPriority(w.cmd.Process.Pid, setBackBy); err != nil {
-		p.config.Log.Warn("a worker keeps its priority", "error", err)
+		p.config.Log.Warn("lowering the priority of a worker failed", "error", err)
 	}
 	w.setBack = true
 }

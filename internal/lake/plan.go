@@ -24,10 +24,10 @@ import (
 func Plan(v *Version, folder string, q feedmill.Query, format wire.Format, after *Cursor) (wire.Request, error) {
 	tree, faults := query.Resolve(q, v.Columns)
 	if format == wire.FormatXLSX && len(tree.Outputs) > wire.MaxSheetColumns {
-		faults.Add(feedmill.Fault{Parameter: "format"}, fmt.Sprintf("a sheet has at most %d columns; name fewer fields, or another format", wire.MaxSheetColumns))
+		faults.Add(feedmill.Fault{Parameter: "format"}, fmt.Sprintf("a sheet can have at most %d columns; select fewer fields, or another format", wire.MaxSheetColumns))
 	}
 	if after != nil && !after.fits(v, &q, len(tree.Sort)) {
-		faults.Add(feedmill.Fault{Parameter: "cursor"}, "belongs to another query or version; begin again without it")
+		faults.Add(feedmill.Fault{Parameter: "cursor"}, "cursor belongs to another query or version; start again without cursor")
 	}
 	if err := faults.Err(); err != nil {
 		return wire.Request{}, err

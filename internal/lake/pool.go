@@ -149,7 +149,7 @@ func NewPool(c PoolConfig) *Pool {
 		c.LoadTime = 2 * time.Second
 	}
 	if err := emptyTemp(c.Temp); err != nil {
-		c.Log.Warn("the folder for temporary files of queries is not as it should be", "error", err)
+		c.Log.Warn("cleaning the folder of temporary query files failed", "error", err)
 	}
 	p := &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), databases: share.NewSlots(c.Workers, c.Workers, maxWaiting), large: share.NewSlots(c.Large, c.Large, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
 	p.ready = sync.NewCond(&p.mu)
@@ -180,7 +180,7 @@ const maxWaiting = 64
 
 var errTooManyQueries = &feedmill.Error{
 	Kind: feedmill.ErrTooMany, Type: "too-many-queries", RetryAfter: 2 * time.Second,
-	Detail: fmt.Sprintf("%d queries of this workspace wait for their turn already. Ask again after the time in the Retry-After header, and for fewer at once.", maxWaiting),
+	Detail: fmt.Sprintf("This workspace already has %d waiting queries (the maximum). Retry after the time in the Retry-After header, with fewer concurrent requests.", maxWaiting),
 }
 
 // Run runs a request and writes what the worker answers to out, as it comes.
@@ -260,15 +260,15 @@ func (p *Pool) runOnce(ctx context.Context, database *databaseFile, request wire
 		return end, sink.error
 	}
 	if unsent, ok := errors.AsType[*sendError](err); ok {
-		return end, fmt.Errorf("%w: the worker did not take the query: %w", feedmill.ErrUnavailable, unsent)
+		return end, fmt.Errorf("%w: sending the query to the worker failed: %w", feedmill.ErrUnavailable, unsent)
 	}
 	<-w.dead
 	if w.outOfMemory() {
-		p.config.Log.Warn("a worker was ended because a query needed too much memory", "workspace", holder, "ending", w.ending())
+		p.config.Log.Warn("a worker was stopped because a query exceeded its memory limit", "workspace", holder, "ending", w.ending())
 		return end, errTooLarge
 	}
-	p.config.Log.Error("a worker ended in the middle of a query", "ending", w.ending())
-	return end, fmt.Errorf("%w: the worker ended: %w", feedmill.ErrUnavailable, err)
+	p.config.Log.Error("a worker exited during a query", "ending", w.ending())
+	return end, fmt.Errorf("%w: the worker exited: %w", feedmill.ErrUnavailable, err)
 }
 
 // ranOut reports whether a query failed for want of memory. What its worker holds of it
@@ -300,12 +300,12 @@ func translate(err error) error {
 
 var errManyDigits = &feedmill.Error{
 	Kind: feedmill.ErrUnprocessable, Type: "too-many-digits",
-	Detail: "A sum of this query has more than 38 digits, which no column can hold. Filter more rows out, or leave the sum out.",
+	Detail: "A sum in this query has more than 38 digits, the maximum of a decimal. Filter more rows, or remove the sum.",
 }
 
 var errTooLarge = &feedmill.Error{
 	Kind: feedmill.ErrUnprocessable, Type: queryTooLarge,
-	Detail: "This query needs more memory than one query may use. Ask for fewer fields, filter more, or leave out the sorting.",
+	Detail: "This query exceeds the memory limit of one query. Select fewer fields, filter more rows, or remove sorting.",
 }
 
 // Close kills all workers and waits for their end. Requests that are under way fail.

@@ -96,7 +96,7 @@ func startOnce(c *PoolConfig, database *databaseFile, reaper *sync.WaitGroup) (*
 		defer close(p.dead)
 		_ = p.cmd.Wait() // its state is kept
 		if err := p.clean(); err != nil {
-			c.Log.Warn("temporary files of a worker are left", "error", err)
+			c.Log.Warn("deleting temporary files of a worker failed", "error", err)
 		}
 	})
 	if err := p.greet(c); err != nil {

@@ -30,8 +30,8 @@ func (p *Pool) limitTime(ctx context.Context, out io.Writer) (context.Context, i
 func tooSlow(limit time.Duration) error {
 	return &feedmill.Error{
 		Kind: feedmill.ErrUnprocessable, Type: "query-too-slow",
-		Detail: fmt.Sprintf("This query took longer than %s, which is as long as one may work here (queryTimeout), and was stopped. "+
-			"Filter more, ask for fewer fields, or leave out the sorting; a pattern of matches is often the slowest part.", feedmill.FormatDuration(limit)),
+		Detail: fmt.Sprintf("This query was stopped because it took longer than %s (queryTimeout). "+
+			"Filter more rows, select fewer fields, or remove sorting; patterns of matches are often the slowest part.", feedmill.FormatDuration(limit)),
 	}
 }
 

@@ -139,7 +139,7 @@ func batches(run func(io.Writer) error) iter.Seq2[arrow.RecordBatch, error] {
 }
 
 // errEnough ends a request whose rows nobody wants any more.
-var errEnough = errors.New("no more rows are wanted")
+var errEnough = errors.New("no more rows are needed")
 
 // readBatches yields the batches of a stream, and reports whether that was enough.
 func readBatches(from io.Reader, yield func(arrow.RecordBatch, error) bool) (enough bool, err error) {

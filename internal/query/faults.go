@@ -23,7 +23,7 @@ func (f *Faults) Err() error {
 	if f.repeated == len(f.list) {
 		return &feedmill.Error{
 			Kind: feedmill.ErrInvalid, Type: "duplicate-field", Faults: f.list,
-			Detail: "A query names a field more than once. Name it once; several aggregates of it are a list in a query.",
+			Detail: "A query contains a field more than once. List it once; use a list for several aggregates of it.",
 		}
 	}
 	return feedmill.Invalid("The query does not fit the columns of this feed.", f.list...)

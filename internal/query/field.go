@@ -41,7 +41,7 @@ func (r *resolver) outputs() []Output {
 		}
 	}
 	if !slices.ContainsFunc(r.query.Fields, func(f feedmill.Field) bool { return !f.FilterOnly }) {
-		r.faults.Add(beside(r.query.Fields[0].Place, "select"), `every field has "select": false, so nothing is asked for`)
+		r.faults.Add(beside(r.query.Fields[0].Place, "select"), `every field has "select": false; select at least one field`)
 	}
 	return outputs
 }
@@ -60,9 +60,9 @@ func (r *resolver) addOutput(outputs []Output, column Column, a feedmill.NamedAg
 	o := Output{Name: cmp.Or(a.As, column.Name), Expression: Expression{Column: column, Aggregate: a.Fn}}
 	switch {
 	case slices.ContainsFunc(outputs, func(other Output) bool { return other.Name == o.Name }):
-		r.faults.Add(as, fmt.Sprintf("the field %q is named twice", o.Name))
+		r.faults.Add(as, fmt.Sprintf("field %q is listed twice", o.Name))
 	case a.Fn != "" && !slices.Contains(aggregates[a.Fn], column.Type):
-		r.faults.Add(fn, fmt.Sprintf("there is no %q of a column of type %s", a.Fn, column.Type))
+		r.faults.Add(fn, fmt.Sprintf("%q does not apply to a column of type %s", a.Fn, column.Type))
 	default:
 		return append(outputs, o)
 	}
@@ -76,9 +76,9 @@ func (r *resolver) refuseRepeated(field int) bool {
 	if first == field {
 		return false
 	}
-	detail := fmt.Sprintf("the field %q is named twice", f.Name)
+	detail := fmt.Sprintf("field %q is listed twice", f.Name)
 	if isAggregated(f) && isAggregated(&r.query.Fields[first]) {
-		detail += `; name it once, with a list such as "aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}]`
+		detail += `; list it once, with a list such as "aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}]`
 	}
 	r.faults.Add(f.Place, detail)
 	r.faults.repeated++

@@ -81,7 +81,7 @@ func (f *filter) match() (Predicate, error) {
 func (f *filter) matchPattern() (Predicate, error) {
 	pattern := f.Values[0].Text
 	if err := regular.Check(pattern); err != nil {
-		return nil, &valueError{0, "this is no regular expression (RE2): " + err.Error()}
+		return nil, &valueError{0, "not a valid regular expression (RE2): " + err.Error()}
 	}
 	return Match{Column: f.column, Op: f.Op, Text: pattern, CaseSensitive: true}, nil
 }

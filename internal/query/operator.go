@@ -91,14 +91,14 @@ func findOperator(t columnar.Type, name feedmill.FilterOp) (operator, error) {
 			return op, nil
 		}
 	}
-	return operator{}, &memberError{"op", fmt.Sprintf("a column of type %s has no operator %q; it has %s", t, name, list(Operators(t)))}
+	return operator{}, &memberError{"op", fmt.Sprintf("the operator %q does not apply to a column of type %s; use one of %s", name, t, list(Operators(t)))}
 }
 
 // check refuses values that are too few, too many or of another kind.
 func (op *operator) check(values []feedmill.FilterValue) error {
 	switch n := len(values); {
 	case n < op.least && op.most == many:
-		return &memberError{"values", fmt.Sprintf("the operator %s needs a value", op.name)}
+		return &memberError{"values", fmt.Sprintf("the operator %s requires a value", op.name)}
 	case n < op.least || n > op.most:
 		takes := fmt.Sprintf("%d values", op.least)
 		switch op.least {
@@ -107,16 +107,16 @@ func (op *operator) check(values []feedmill.FilterValue) error {
 		case 1:
 			takes = "1 value"
 		}
-		return &memberError{"values", fmt.Sprintf("the operator %s takes %s, not %d", op.name, takes, n)}
+		return &memberError{"values", fmt.Sprintf("the operator %s requires %s; got %d", op.name, takes, n)}
 	}
 	for i, v := range values {
 		switch {
 		case v.Null && op.nulls != nullIfListed:
-			return &valueError{i, "this must not be null; use isNull"}
+			return &valueError{i, "must not be null; use isNull"}
 		case op.period && v.Period == nil:
-			return &valueError{i, `this must be a period such as {"n": 7, "unit": "day"}`}
+			return &valueError{i, `must be a period such as {"n": 7, "unit": "day"}`}
 		case !op.period && v.Period != nil:
-			return &valueError{i, "this must be one value"}
+			return &valueError{i, "must be one value"}
 		}
 	}
 	return nil

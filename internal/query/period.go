@@ -17,10 +17,10 @@ func (f *filter) during() (Predicate, error) {
 		units = units[slices.Index(units, feedmill.UnitDay):]
 	}
 	if !slices.Contains(units, p.Unit) {
-		return nil, &valueError{0, fmt.Sprintf("the unit of a period on a column of type %s is one of %s", f.column.Type, list(units))}
+		return nil, &valueError{0, fmt.Sprintf("the unit of a period on a column of type %s must be one of %s", f.column.Type, list(units))}
 	}
 	if (f.Op == feedmill.OpLast || f.Op == feedmill.OpNext) && (p.N < 1 || p.N > feedmill.MaxPeriod) {
-		return nil, &valueError{0, fmt.Sprintf("the n of a period is 1 to %d", feedmill.MaxPeriod)}
+		return nil, &valueError{0, fmt.Sprintf("the n of a period must be between 1 and %d", feedmill.MaxPeriod)}
 	}
 	from, to := f.span(p)
 	return Range{f.column, from, to}, nil

@@ -39,7 +39,7 @@ func Read(o *strictjson.Object, now time.Time) feedmill.Query {
 		if name, ok := v.Text(); ok {
 			zone, err := time.LoadLocation(name)
 			if err != nil || name == "" || name == "Local" {
-				o.Fault("timezone", "There is no such time zone; write it as Europe/Paris or UTC.")
+				o.Fault("timezone", "timezone is not a known time zone; use an IANA name such as Europe/Paris or UTC.")
 			}
 			q.Zone = zone
 		}
@@ -65,10 +65,10 @@ func readObjects(o *strictjson.Object, name string, most int) (list []*strictjso
 	case !ok:
 		return nil
 	case v.Kind != '[':
-		o.Fault(name, "This must be an array of objects, not "+strictjson.KindName(v.Kind)+".")
+		o.Fault(name, "Must be an array of objects, not "+strictjson.KindName(v.Kind)+".")
 		return nil
 	case len(v.Items) == 0 && name == "fields", len(v.Items) > most:
-		o.Fault(name, fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(v.Items)))
+		o.Fault(name, fmt.Sprintf("Must have 1 to %d elements; it has %d.", most, len(v.Items)))
 		return nil
 	}
 	for _, item := range v.Elements() {
@@ -95,7 +95,7 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 	if v, ok := o.Get("aggregate"); ok && v.Kind == '[' {
 		f.Aggregates = readAggregates(v)
 		if _, named := o.Get("as"); named {
-			o.Fault("as", "Each aggregate of a list has its own; leave this one out.")
+			o.Fault("as", "Remove this member; each aggregate in a list has its own.")
 		}
 	} else if ok {
 		aggregate, _ := v.Choice(texts(feedmill.Aggregates)...)
@@ -113,7 +113,7 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 	if f.FilterOnly {
 		for _, name := range []string{"as", "aggregate"} {
 			if o.Has(name) {
-				o.Fault(name, "A field with \"select\": false only filters; leave this out.")
+				o.Fault(name, "Remove this member; a field with \"select\": false only filters.")
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 func readAggregates(list strictjson.Field) (all []feedmill.NamedAggregate) {
 	n := len(list.Items)
 	if n < 1 || n > len(feedmill.Aggregates) {
-		list.Fault(fmt.Sprintf("This must have 1 to %d elements; it has %d.", len(feedmill.Aggregates), n))
+		list.Fault(fmt.Sprintf("Must have 1 to %d elements; it has %d.", len(feedmill.Aggregates), n))
 		return nil
 	}
 	for _, item := range list.Elements() {
@@ -144,7 +144,7 @@ func readAggregates(list strictjson.Field) (all []feedmill.NamedAggregate) {
 		if v, ok := o.Get("as"); ok {
 			a.As, _ = v.Label(feedmill.MaxNameLen)
 		} else if n > 1 {
-			v.Fault("This field is required where a field has several aggregates: it is what this one is called in the answer.")
+			v.Fault("as is required for a field with several aggregates; it names this aggregate in the result.")
 		}
 		o.RefuseUnknown()
 		all = append(all, a)
@@ -156,7 +156,7 @@ func readAggregateName(v strictjson.Field) feedmill.Aggregate {
 	name, ok := v.Text()
 	known := texts(feedmill.Aggregates)
 	if ok && !slices.Contains(known, name) {
-		detail := "This must be one of " + strings.Join(known, ", ") + "."
+		detail := "Must be one of " + strings.Join(known, ", ") + "."
 		if near := suggest.Nearest(name, known); len(near) > 0 {
 			detail += " Did you mean " + strings.Join(near, " or ") + "?"
 		}

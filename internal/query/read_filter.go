@@ -21,7 +21,7 @@ func readFilter(o *strictjson.Object) (f feedmill.Filter) {
 	}
 	if v, ok := o.Get("values"); ok {
 		if v.Kind != '[' || len(v.Items) > feedmill.MaxFilterValues {
-			o.Fault("values", fmt.Sprintf("This must be an array of at most %d values.", feedmill.MaxFilterValues))
+			o.Fault("values", fmt.Sprintf("Must be an array of at most %d values.", feedmill.MaxFilterValues))
 		} else {
 			for _, item := range v.Elements() {
 				f.Values = append(f.Values, readFilterValue(item))
@@ -46,7 +46,7 @@ func readFilterValue(v strictjson.Field) (out feedmill.FilterValue) {
 		p, _ := v.Object()
 		out.Period = readPeriod(p)
 	default:
-		v.Fault("This must be a text, a number, a boolean, null, or a period such as {\"n\":7,\"unit\":\"day\"}.")
+		v.Fault("Must be a string, a number, a boolean, null, or a period such as {\"n\":7,\"unit\":\"day\"}.")
 	}
 	return out
 }

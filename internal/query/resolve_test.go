@@ -92,32 +92,32 @@ func TestResolveListsAllFaults(t *testing.T) {
 	}, orders)
 	want := [][2]string{
 		{"filter", `there is no column "colour"`},
-		{"filter", "this must be a number"},
-		{"/fields/5/filters/0/op", `a column of type text has no operator "like"; it has between, contains, endsWith, eq, gt, gte, isEmpty, isNull, lt, lte, matches, startsWith`},
-		{"/fields/5/filters/1/values", "the operator gt takes 1 value, not 0"},
-		{"/fields/5/filters/2/values", "the operator eq needs a value"},
-		{"/fields/5/filters/3/values", "the operator isNull takes no values, not 1"},
-		{"/fields/5/filters/4/values/0", "this is no regular expression (RE2): error parsing regexp: missing closing ): `(`"},
-		{"/fields/5/filters/5/values/1", "this must not be null; use isNull"},
-		{"/fields/6/filters/0/op", `a column of type boolean has no operator "gt"; it has eq, isEmpty, isFalse, isNull, isTrue`},
-		{"/fields/6/filters/1/values/1", "this must be true or false"},
-		{"/fields/7/filters/0/values/0", "this must be a date such as 2026-01-31"},
-		{"/fields/7/filters/1/values/0", `this must be a period such as {"n": 7, "unit": "day"}`},
-		{"/fields/7/filters/2/values/0", "the unit of a period on a column of type date is one of day, week, month, quarter, year"},
-		{"/fields/7/filters/3/values/0", "the n of a period is 1 to 10000"},
-		{"/fields/7/filters/4/values/0", "the n of a period is 1 to 10000"},
-		{"/fields/8/filters/0/values/1", "this must be a number"},
-		{"/fields/8/filters/1/values", "the operator between takes 2 values, not 1"},
-		{"/fields/8/filters/2/values/0", "this must be a number"},
-		{"/fields/8/filters/3/values/0", "this must be one value"},
-		{"/fields/9/filters/0/values/0", "this must be a time such as 2026-01-31T08:30:00Z or a date such as 2026-01-31"},
-		{"/fields/10/filters/0/op", `a column of type json has no operator "eq"; it has isEmpty, isNull`},
+		{"filter", "must be a number"},
+		{"/fields/5/filters/0/op", `the operator "like" does not apply to a column of type text; use one of between, contains, endsWith, eq, gt, gte, isEmpty, isNull, lt, lte, matches, startsWith`},
+		{"/fields/5/filters/1/values", "the operator gt requires 1 value; got 0"},
+		{"/fields/5/filters/2/values", "the operator eq requires a value"},
+		{"/fields/5/filters/3/values", "the operator isNull requires no values; got 1"},
+		{"/fields/5/filters/4/values/0", "not a valid regular expression (RE2): error parsing regexp: missing closing ): `(`"},
+		{"/fields/5/filters/5/values/1", "must not be null; use isNull"},
+		{"/fields/6/filters/0/op", `the operator "gt" does not apply to a column of type boolean; use one of eq, isEmpty, isFalse, isNull, isTrue`},
+		{"/fields/6/filters/1/values/1", "must be true or false"},
+		{"/fields/7/filters/0/values/0", "must be a date such as 2026-01-31"},
+		{"/fields/7/filters/1/values/0", `must be a period such as {"n": 7, "unit": "day"}`},
+		{"/fields/7/filters/2/values/0", "the unit of a period on a column of type date must be one of day, week, month, quarter, year"},
+		{"/fields/7/filters/3/values/0", "the n of a period must be between 1 and 10000"},
+		{"/fields/7/filters/4/values/0", "the n of a period must be between 1 and 10000"},
+		{"/fields/8/filters/0/values/1", "must be a number"},
+		{"/fields/8/filters/1/values", "the operator between requires 2 values; got 1"},
+		{"/fields/8/filters/2/values/0", "must be a number"},
+		{"/fields/8/filters/3/values/0", "must be one value"},
+		{"/fields/9/filters/0/values/0", "must be a time such as 2026-01-31T08:30:00Z or a date such as 2026-01-31"},
+		{"/fields/10/filters/0/op", `the operator "eq" does not apply to a column of type json; use one of isEmpty, isNull`},
 		{"/fields/0", `there is no column "statsu"; did you mean status?`},
-		{"/fields/2", `the field "items" is named twice`},
-		{"/fields/3", `there is no "sum" of a column of type text`},
-		{"/fields/4", `there is no "median" of a column of type boolean`},
+		{"/fields/2", `field "items" is listed twice`},
+		{"/fields/3", `"sum" does not apply to a column of type text`},
+		{"/fields/4", `"median" does not apply to a column of type boolean`},
 		{"/sort/0", `there is no column "nothing"`},
-		{"/sort/1", "a column of type json has no order"},
+		{"/sort/1", "a column of type json cannot be sorted"},
 	}
 	if diff := cmp.Diff(want, faults(t, found.Err())); diff != "" {
 		t.Error(diff)
@@ -129,7 +129,7 @@ func TestSortOfGroups(t *testing.T) {
 		Fields: []feedmill.Field{{Name: "status"}, {Name: "extra", Aggregate: feedmill.AggregateCount, As: "n"}},
 		Sort:   []feedmill.Sort{{Name: "n"}, {Name: "status"}, {Name: "extra"}, {Name: "amount"}},
 	}, orders)
-	want := [][2]string{{"", `"amount" is no field of this query, whose rows are groups`}}
+	want := [][2]string{{"", `"amount" is not a field of this query, which groups rows`}}
 	if diff := cmp.Diff(want, faults(t, found.Err())); diff != "" || len(tree.Sort) != 3 {
 		t.Errorf("%d keys\n%s", len(tree.Sort), diff)
 	}

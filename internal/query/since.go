@@ -26,13 +26,13 @@ func (r *resolver) since(tree *Tree) {
 	case !ok:
 		return
 	case !slices.Contains(ordered, column.Type):
-		r.faults.Add(field, fmt.Sprintf("a column of type %s has no order to go on in; it must be one of %s", column.Type, list(ordered)))
+		r.faults.Add(field, fmt.Sprintf("a column of type %s cannot be used; use one of %s", column.Type, list(ordered)))
 		return
 	case tree.Grouped():
-		r.faults.Add(field, "a query with aggregates is made of all rows, and cannot be fetched in parts")
+		r.faults.Add(field, "a query with aggregates reads all rows and cannot be incremental")
 		return
 	case s.Lookback != 0 && !slices.Contains(temporal, column.Type):
-		r.faults.Add(lookback, fmt.Sprintf("is for dates and timestamps; %q is of type %s", s.Field, column.Type))
+		r.faults.Add(lookback, fmt.Sprintf("applies only to dates and timestamps; %q has the type %s", s.Field, column.Type))
 		return
 	}
 	tree.Latest = &column

@@ -23,12 +23,12 @@ func TestSince(t *testing.T) {
 		{since: feedmill.Since{Field: "at", From: "2026-01-02T03:04:05.123456Z", Lookback: time.Hour}, want: time.Date(2026, 1, 2, 2, 4, 5, 123456000, time.UTC)},
 		{since: feedmill.Since{Field: "day", From: "2026-01-02", Lookback: 36 * time.Hour}, want: time.Date(2025, 12, 31, 12, 0, 0, 0, time.UTC)},
 		{since: feedmill.Since{Field: "status", From: "b"}, want: "b"},
-		{since: feedmill.Since{Field: "items", Lookback: time.Hour}, faults: [][2]string{{"/incremental/lookback", `is for dates and timestamps; "items" is of type integer`}}},
+		{since: feedmill.Since{Field: "items", Lookback: time.Hour}, faults: [][2]string{{"/incremental/lookback", `applies only to dates and timestamps; "items" has the type integer`}}},
 		{since: feedmill.Since{Field: "itms"}, faults: [][2]string{{"/incremental/field", `there is no column "itms"; did you mean items?`}}},
-		{since: feedmill.Since{Field: "paid"}, faults: [][2]string{{"/incremental/field", "a column of type boolean has no order to go on in; it must be one of text, integer, decimal, number, date, timestamp"}}},
+		{since: feedmill.Since{Field: "paid"}, faults: [][2]string{{"/incremental/field", "a column of type boolean cannot be used; use one of text, integer, decimal, number, date, timestamp"}}},
 		{
 			since: feedmill.Since{Field: "at"}, fields: []feedmill.Field{{Name: "items", Aggregate: feedmill.AggregateSum}},
-			faults: [][2]string{{"/incremental/field", "a query with aggregates is made of all rows, and cannot be fetched in parts"}},
+			faults: [][2]string{{"/incremental/field", "a query with aggregates reads all rows and cannot be incremental"}},
 		},
 	} {
 		test.since.Place = place
@@ -92,7 +92,7 @@ func TestFilterOnly(t *testing.T) {
 		t.Errorf("the sum is %+v", c)
 	}
 	_, found = query.Resolve(feedmill.Query{Fields: []feedmill.Field{hidden}}, orders)
-	if diff := cmp.Diff([][2]string{{"/fields/0/select", `every field has "select": false, so nothing is asked for`}}, faults(t, found.Err())); diff != "" {
+	if diff := cmp.Diff([][2]string{{"/fields/0/select", `every field has "select": false; select at least one field`}}, faults(t, found.Err())); diff != "" {
 		t.Error(diff)
 	}
 	_, found = query.Resolve(feedmill.Query{Fields: []feedmill.Field{hidden, {Name: "status"}}}, orders)

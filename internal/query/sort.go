@@ -17,7 +17,7 @@ func (r *resolver) sortKeys(tree *Tree) []Key {
 		switch {
 		case !ok:
 		case e.Aggregate == "" && e.Column.Type == columnar.TypeJSON:
-			r.faults.Add(s.Place, "a column of type json has no order")
+			r.faults.Add(s.Place, "a column of type json cannot be sorted")
 		default:
 			keys = append(keys, Key{Expression: e, Descending: s.Descending})
 		}
@@ -46,7 +46,7 @@ func (r *resolver) sortedBy(tree *Tree, s feedmill.Sort) (Expression, bool) {
 	}
 	column, ok := r.column(s.Name, s.Place)
 	if ok && tree.Grouped() {
-		r.faults.Add(s.Place, fmt.Sprintf("%q is no field of this query, whose rows are groups", s.Name))
+		r.faults.Add(s.Place, fmt.Sprintf("%q is not a field of this query, which groups rows", s.Name))
 		ok = false
 	}
 	return Expression{Column: column}, ok

@@ -24,13 +24,13 @@ func (f *filter) parseValue(text string) (Value, error) {
 		return float, nil
 	case columnar.TypeBoolean:
 		if text != "true" && text != "false" {
-			return nil, errors.New("this must be true or false")
+			return nil, errors.New("must be true or false")
 		}
 		return text == "true", nil
 	case columnar.TypeDate:
 		day, err := time.Parse(time.DateOnly, text)
 		if err != nil {
-			return nil, errors.New("this must be a date such as 2026-01-31")
+			return nil, errors.New("must be a date such as 2026-01-31")
 		}
 		return day, nil
 	case columnar.TypeTimestamp:
@@ -52,7 +52,7 @@ func parseNumber(text string) (*big.Rat, error) {
 			return n, nil
 		}
 	}
-	return nil, errors.New("this must be a number")
+	return nil, errors.New("must be a number")
 }
 
 // timestamps are the ways to write a time, with or without the zone.
@@ -64,5 +64,5 @@ func parseTimestamp(text string, zone *time.Location) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, errors.New("this must be a time such as 2026-01-31T08:30:00Z or a date such as 2026-01-31")
+	return time.Time{}, errors.New("must be a time such as 2026-01-31T08:30:00Z or a date such as 2026-01-31")
 }

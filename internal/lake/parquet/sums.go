@@ -35,7 +35,7 @@ func encodeSums(groups []rowGroup) string {
 }
 
 // ErrDamaged is the error of a file whose bytes are not those that were written.
-var ErrDamaged = errors.New("the bytes are not those that were written")
+var ErrDamaged = errors.New("the file is damaged")
 
 // tailSize is how many bytes follow the metadata: its length and the magic bytes.
 const tailSize = 4 + int64(len(magic))

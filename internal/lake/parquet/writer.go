@@ -194,7 +194,7 @@ func (w *Writer) extend(p piece) {
 
 func (w *Writer) check(block []columnar.Vector) error {
 	if len(block) != len(w.columns) {
-		return fmt.Errorf("a block of %d columns for %d", len(block), len(w.columns))
+		return fmt.Errorf("a block has %d columns, want %d", len(block), len(w.columns))
 	}
 	for i := range block {
 		v, c := &block[i], &w.columns[i]
@@ -278,7 +278,7 @@ func (j *job) encode(e *encoder, columns []feedmill.Column, first *job) {
 // Close writes what is left and the footer. The file is whole if it returns no error.
 func (w *Writer) Close(ctx context.Context) error {
 	if w.closed {
-		return errors.New("write parquet: closed already")
+		return errors.New("write parquet: already closed")
 	}
 	var err error
 	if w.groupRows > 0 {

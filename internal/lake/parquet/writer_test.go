@@ -121,7 +121,7 @@ func TestWriterRefuses(t *testing.T) {
 		block  []columnar.Vector
 		fault  string
 	}{
-		{"a missing column", integer, nil, "0 columns for 1"},
+		{"a missing column", integer, nil, "has 0 columns, want 1"},
 		{"another type", integer, []columnar.Vector{{Type: columnar.TypeDate}}, "values of date"},
 		{"a short vector", integer, []columnar.Vector{{Type: columnar.TypeInteger, Len: 1}}, "has 0 values"},
 		{"another scale", decimal, []columnar.Vector{{Type: columnar.TypeDecimal, Precision: 3}}, "decimal(3,0) for decimal(3,1)"},

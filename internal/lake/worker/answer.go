@@ -67,7 +67,7 @@ func (d *database) guard(request wire.Request) error {
 	if request.Guard == "" {
 		return nil
 	}
-	failed := &wire.Failure{Message: "it is not what it was", Stage: wire.StageGuard}
+	failed := &wire.Failure{Message: "it has changed", Stage: wire.StageGuard}
 	r, err := d.query(request.Guard, nil, false)
 	if err != nil {
 		failed.Message = err.Error()

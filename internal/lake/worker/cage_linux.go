@@ -11,7 +11,7 @@ import (
 // caged reports an error where the process was to be in a cage and is not.
 func caged() error {
 	if state := int(C.cage_state()); state < 0 {
-		return fmt.Errorf("the cage does not close: %w", syscall.Errno(-state))
+		return fmt.Errorf("enabling the sandbox failed: %w", syscall.Errno(-state))
 	}
 	return nil
 }

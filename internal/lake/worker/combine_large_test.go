@@ -66,7 +66,7 @@ func TestMergingMoreThanMemory(t *testing.T) {
 	p := lake.NewPool(lake.PoolConfig{Args: []string{"feedmill", "worker"}, Memory: 64 << 20, Threads: 2})
 	defer p.Close()
 	_, err = lake.NewReader(store, p).Combine(t.Context(), "cramped", lake.Combination{Old: old, New: fresh, Columns: columns, Key: []string{"key"}})
-	if !errors.Is(err, feedmill.ErrUnprocessable) || !strings.Contains(err.Error(), "too many or too long to be merged") {
+	if !errors.Is(err, feedmill.ErrUnprocessable) || !strings.Contains(err.Error(), "too many or too long to merge") {
 		t.Errorf("without room on disk: %v", err)
 	}
 }

@@ -204,12 +204,12 @@ func TestCombiningRefuses(t *testing.T) {
 		lake.Combination
 		want string
 	}{
-		{"a null key", lake.Combination{New: words, Columns: []feedmill.Column{text}, Key: []string{"a"}}, `row 2 has no value in the column "a"`},
-		{"a key without a column", lake.Combination{New: words, Columns: []feedmill.Column{text}, Key: []string{"z"}}, `by the column "z"`},
-		{"a key that the rows lack", lake.Combination{New: words, Columns: []feedmill.Column{text, other}, Key: []string{"b"}}, `row 1 has no value in the column "b"`},
-		{"a null in the second column of the key", lake.Combination{New: pairs, Columns: []feedmill.Column{text, other}, Key: []string{"a", "b"}}, `row 2 has no value in the column "b"`},
-		{"a null in the first column of the key", lake.Combination{New: pairs, Columns: []feedmill.Column{text, other}, Key: []string{"b", "a"}}, `row 2 has no value in the column "b"`},
-		{"a second column of the key that the rows lack", lake.Combination{New: numbers, Columns: []feedmill.Column{integer, other}, Key: []string{"a", "b"}}, `row 1 has no value in the column "b"`},
+		{"a null key", lake.Combination{New: words, Columns: []feedmill.Column{text}, Key: []string{"a"}}, `row 2 is null in column "a"`},
+		{"a key without a column", lake.Combination{New: words, Columns: []feedmill.Column{text}, Key: []string{"z"}}, `no column "z"`},
+		{"a key that the rows lack", lake.Combination{New: words, Columns: []feedmill.Column{text, other}, Key: []string{"b"}}, `row 1 is null in column "b"`},
+		{"a null in the second column of the key", lake.Combination{New: pairs, Columns: []feedmill.Column{text, other}, Key: []string{"a", "b"}}, `row 2 is null in column "b"`},
+		{"a null in the first column of the key", lake.Combination{New: pairs, Columns: []feedmill.Column{text, other}, Key: []string{"b", "a"}}, `row 2 is null in column "b"`},
+		{"a second column of the key that the rows lack", lake.Combination{New: numbers, Columns: []feedmill.Column{integer, other}, Key: []string{"a", "b"}}, `row 1 is null in column "b"`},
 		{"text as numbers", lake.Combination{Old: words, New: numbers, Columns: []feedmill.Column{integer}}, "without loss"},
 		{"digits that are lost", lake.Combination{Old: decimals, New: numbers, Columns: []feedmill.Column{tight}}, "without loss"},
 	} {

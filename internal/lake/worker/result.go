@@ -205,7 +205,7 @@ func (r *result) take(columns []column) error {
 	}
 	for i := range columns {
 		if i >= len(r.columns) || !r.columns[i].alike(&columns[i]) {
-			return fmt.Errorf("column %d of the result is not as it was", i)
+			return fmt.Errorf("the type of column %d of the result changed", i)
 		}
 	}
 	return nil
@@ -310,7 +310,7 @@ func describe(r *duckdb.Result, i duckdb.IdxT) (column, error) {
 	}
 	k, ok := plain[id]
 	if !ok {
-		return column{}, fmt.Errorf("column %d of the result is of a type that is not known (%d)", i, id)
+		return column{}, fmt.Errorf("column %d of the result has an unknown type (%d)", i, id)
 	}
 	return column{kind: k, json: k == kindText && duckdb.LogicalTypeGetAlias(t) == "JSON"}, nil
 }

@@ -18,7 +18,7 @@ func serveSocket(run func(io.ReadWriter) error) error {
 	file := os.NewFile(socket, "server")
 	conn, err := net.FileConn(file)
 	if err != nil {
-		return fmt.Errorf("worker: this command is for the server alone, which leaves it a socket: %w", err)
+		return fmt.Errorf("worker: only the server can run this command, because it passes a socket: %w", err)
 	}
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("worker: %w", err)

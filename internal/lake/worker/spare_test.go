@@ -103,7 +103,7 @@ func TestSpare(t *testing.T) {
 	if err := run("a", one, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-log; got != "a worker is kept ready" {
+	if got := <-log; got != "spare worker started" {
 		t.Fatal(got)
 	}
 	if err := os.Remove(program); err != nil {

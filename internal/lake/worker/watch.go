@@ -30,7 +30,7 @@ func watchMemory(allowed int64) (stop func()) {
 			case <-tick.C:
 			}
 			if m := held(); m.own > allowed {
-				fmt.Fprintf(os.Stderr, "the worker holds %d bytes of memory and is allowed %d\n", m.own, allowed)
+				fmt.Fprintf(os.Stderr, "the worker uses %d bytes of memory; the limit is %d\n", m.own, allowed)
 				os.Exit(wire.ExitMemory)
 			}
 		}

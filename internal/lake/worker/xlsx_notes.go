@@ -14,7 +14,7 @@ type longCells struct {
 func (l *longCells) add(sheet, letters string, row, length int) {
 	l.count++
 	if len(l.notes) < maxNotes {
-		l.notes = append(l.notes, fmt.Sprintf("'%s'!%s%d: only the beginning of %d characters fits into the cell.", sheet, letters, row, length))
+		l.notes = append(l.notes, fmt.Sprintf("'%s'!%s%d: the text has %d characters; only its beginning fits into the cell.", sheet, letters, row, length))
 	}
 }
 
@@ -27,7 +27,7 @@ func (w *xlsxRows) putNotes() error {
 	if more := w.long.count - len(notes); more > 0 {
 		notes = append(notes, fmt.Sprintf("And %d more.", more))
 	}
-	column := newSheetColumn(0, fmt.Sprintf("A cell holds %d characters at most", maxCellUnits), &column{kind: kindText}, numberStyles{}, "")
+	column := newSheetColumn(0, fmt.Sprintf("A cell can have at most %d characters", maxCellUnits), &column{kind: kindText}, numberStyles{}, "")
 	column.width = len(notes[0])
 	xml := sheetHead([]sheetColumn{column}, false)
 	for i, text := range append([]string{column.name}, notes...) {

@@ -238,7 +238,7 @@ func TestWorkbookOfLongText(t *testing.T) {
 		t.Errorf("a text that does not fit has %d bytes and ends with %q", len(got), got[len(got)-40:])
 	}
 	notes := b.table(t, "Notes", 1)
-	if len(notes) != 102 || notes[1][0] != `"'Data'!B3: only the beginning of 32768 characters fits into the cell."` || notes[101][0] != `"And 1 more."` {
+	if len(notes) != 102 || notes[1][0] != `"'Data'!B3: the text has 32768 characters; only its beginning fits into the cell."` || notes[101][0] != `"And 1 more."` {
 		t.Errorf("%d notes, from %v to %v", len(notes), notes[1], notes[len(notes)-1])
 	}
 }

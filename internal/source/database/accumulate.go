@@ -145,5 +145,5 @@ func Int128(n *big.Int) (columnar.Int128, bool) {
 
 // TooManyDigits is the failure of a decimal that no column holds.
 func TooManyDigits(of string) error {
-	return Fail(ProblemStatement, "A value of "+of+" has more than 38 digits, which no column can hold.", nil)
+	return Fail(ProblemStatement, "A value of "+of+" has more than 38 digits, the maximum of a decimal. Leave the field out, or shorten its values in the view.", nil)
 }

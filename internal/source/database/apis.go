@@ -146,8 +146,8 @@ func (c *Connections) ready(ctx context.Context, workspace feedmill.ID, a API) e
 			return err
 		}
 		return &feedmill.Error{
-			Kind: feedmill.ErrConflict, Type: "personal-service", Title: "Only a person can connect this service", CreationURL: link.URL,
-			Detail: fmt.Sprintf("%s is connected by the person whose data it is. Send them to creationUrl: they sign in, choose what to share, and the feed is made. It is good once, until %s.", a.Title, link.ExpiresAt.Format(time.RFC3339)),
+			Kind: feedmill.ErrConflict, Type: "personal-service", Title: "This service needs a user to connect it", CreationURL: link.URL,
+			Detail: fmt.Sprintf("%s must be connected by the user who owns the data. Send that user to creationUrl to sign in and choose what to share; the feed is then created. The link works once, until %s.", a.Title, link.ExpiresAt.Format(time.RFC3339)),
 		}
 	}
 	var needed []string
@@ -158,6 +158,6 @@ func (c *Connections) ready(ctx context.Context, workspace feedmill.ID, a API) e
 	}
 	return feedmill.Invalid("", feedmill.Fault{
 		Pointer: "/serviceName",
-		Detail:  fmt.Sprintf("%s needs a connection: make one with POST /connections, with the connector %s and the config %s, and name it here.", a.Title, a.Connector.Name, strings.Join(needed, ", ")),
+		Detail:  fmt.Sprintf("%s needs a connection. Create one with POST /connections (connector %s, config %s) and set serviceName to its name.", a.Title, a.Connector.Name, strings.Join(needed, ", ")),
 	})
 }

@@ -110,7 +110,7 @@ func filterValue(f feedmill.SignInFilter, text string) (strictjson.Value, error)
 	}
 	p, err := feedmill.ParsePeriod(text)
 	if err != nil {
-		return strictjson.Value{}, feedmill.Invalid("The time of the condition on " + f.Field + " cannot be read: " + err.Error() + ".")
+		return strictjson.Value{}, feedmill.Invalid("The time in the condition on " + f.Field + " is not valid: " + err.Error() + ".")
 	}
 	period := strictjson.Value{Kind: '{'}
 	period.Set("n", strictjson.Value{Kind: '0', Raw: strconv.AppendInt(nil, int64(p.N), 10)})

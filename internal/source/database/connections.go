@@ -109,7 +109,7 @@ func (c *Connections) Create(ctx context.Context, workspace feedmill.ID, body *s
 		kind, known = feedmill.ReadConnector(f, c.apiConnectors())
 		made.Connector, given = kind.Name, known
 		if a, ok := c.api(kind.Name); ok && a.Personal {
-			f.Fault("Only a person can connect " + a.Title + ": GET /data_feeds/creation_url gives the link.")
+			f.Fault(a.Title + " must be connected by a user. Get a link with GET /data_feeds/creation_url.")
 			given = false
 		}
 	}
@@ -136,7 +136,7 @@ func (c *Connections) Create(ctx context.Context, workspace feedmill.ID, body *s
 	if _, full := errors.AsType[*feedmill.QuotaError](err); full {
 		err = &feedmill.Error{
 			Kind: feedmill.ErrConflict, Type: "quota-reached", Transient: true,
-			Detail: fmt.Sprintf("A workspace may have %d connections, and this one has them. Delete some.", feedmill.MaxConnections),
+			Detail: fmt.Sprintf("This workspace already has %d connections (the maximum). Delete connections that you do not need.", feedmill.MaxConnections),
 		}
 	} else if errors.Is(err, feedmill.ErrConflict) && !errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
 		err = nameTaken(made.ServiceName)
@@ -152,13 +152,13 @@ func object(f strictjson.Field, given bool) (*strictjson.Object, bool) {
 }
 
 func nameTaken(service string) error {
-	detail := "There is a connection of this name in the workspace; choose another."
+	detail := "The workspace already has a connection of this name. Choose another name."
 	if service == feedmill.ServiceFeeds {
-		detail = "The service feeds is there already, in every workspace; choose another name."
+		detail = "The name feeds is reserved in every workspace. Choose another name."
 	}
 	return &feedmill.Error{
 		Kind: feedmill.ErrConflict, Type: "name-taken", Detail: detail,
-		Faults: []feedmill.Fault{{Pointer: "/serviceName", Detail: "This name is taken."}},
+		Faults: []feedmill.Fault{{Pointer: "/serviceName", Detail: "serviceName is already used in this workspace."}},
 	}
 }
 
@@ -166,7 +166,7 @@ func nameTaken(service string) error {
 func (c *Connections) checkPlace(kind feedmill.Connector, config feedmill.ConnectionConfig, o *strictjson.Object) {
 	if host, ok := config["host"]; ok && c.CheckHost != nil {
 		if err := c.CheckHost(host); err != nil && !feedmill.IsLocalHost(host) {
-			o.Fault("host", "The host cannot be used: "+err.Error()+".")
+			o.Fault("host", "host cannot be used: "+err.Error()+".")
 		}
 	}
 	if path, ok := config["path"]; ok {

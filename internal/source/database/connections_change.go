@@ -31,7 +31,7 @@ func (c *Connections) Change(ctx context.Context, workspace, id feedmill.ID, bod
 	}
 	after, err := c.Store.ChangeConnection(ctx, workspace, id, func(kept *feedmill.Connection, users []feedmill.FeedReference) error {
 		if !bytes.Equal(kept.Config, before.Config) || !bytes.Equal(kept.Secrets, before.Secrets) {
-			return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "Somebody else has changed the connection at the same time; read it and try again."}
+			return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "The connection was changed by another request. Fetch it again and retry with its new ETag."}
 		}
 		if changed.ServiceName != kept.ServiceName && len(users) > 0 {
 			return feedmill.InUse("The name of a service cannot be changed while feeds are built from it", users, freeConnection)
@@ -55,7 +55,7 @@ func (c *Connections) changed(ctx context.Context, of feedmill.Connection, body 
 	}
 	if f, ok := body.Get("connector"); ok {
 		if name, ok := f.Text(); ok && name != of.Connector {
-			f.Fault("A connection keeps its connector, which is " + of.Connector + "; make another connection.")
+			f.Fault("connector cannot be changed; it is " + of.Connector + ". Create another connection instead.")
 		}
 	}
 	f, ok := body.Get("config")
@@ -89,7 +89,7 @@ func later(before time.Time) time.Time {
 }
 
 // freeConnection is how a connection is no longer used by feeds.
-const freeConnection = "Delete them, or give them another service, first."
+const freeConnection = "Delete them or change their service first."
 
 // Delete deletes a connection that no feed uses.
 func (c *Connections) Delete(ctx context.Context, workspace, id feedmill.ID) error {
@@ -131,7 +131,7 @@ func (c *Connections) Test(ctx context.Context, workspace, id feedmill.ID) (t fe
 	failure, failed := errors.AsType[*feedmill.SourceFailure](err)
 	switch {
 	case err == nil:
-		t.OK, t.Detail = true, "The database answers."
+		t.OK, t.Detail = true, "The database responds."
 	case failed:
 		t.Detail, err = failure.Detail, nil
 	}
@@ -145,14 +145,14 @@ func (c *Connections) whileAwaited(ctx context.Context, longest time.Duration, d
 	if errors.Is(err, share.ErrCrowded) {
 		return &feedmill.Error{
 			Kind: feedmill.ErrTooMany, RetryAfter: 5 * time.Second,
-			Detail: fmt.Sprintf("%d requests of this workspace wait for their databases already. Ask again after the time in the Retry-After header.", looksWaiting),
+			Detail: fmt.Sprintf("This workspace already has %d requests waiting for databases (the maximum). Retry after the time in the Retry-After header.", looksWaiting),
 		}
 	}
 	if err != nil {
 		return err
 	}
 	defer giveBack()
-	slow := Fail(ProblemTimeout, "The database did not answer within "+feedmill.FormatDuration(longest)+".", nil)
+	slow := Fail(ProblemTimeout, "The database did not respond within "+feedmill.FormatDuration(longest)+".", nil)
 	inTime, cancel := context.WithTimeoutCause(ctx, longest, slow)
 	defer cancel()
 	err = do(inTime)

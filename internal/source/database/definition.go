@@ -43,7 +43,7 @@ func parse(body []byte, now time.Time) (*definition, error) {
 	faults := feedmill.Faults{Max: maxFaults}
 	doc, ok := strictjson.Read(body, strictjson.Part{}, faults.Note)
 	if !ok || len(faults.List) > 0 {
-		return nil, feedmill.Invalid("The body is no valid JSON, or has a key twice.", faults.List...)
+		return nil, feedmill.Invalid("The body is not valid JSON or has duplicate keys.", faults.List...)
 	}
 	d := &definition{doc: doc}
 	if doc.Kind != '{' {
@@ -56,10 +56,10 @@ func parse(body []byte, now time.Time) (*definition, error) {
 	d.columns = readColumns(o)
 	feedmill.CheckDefinedColumns(d.columns, d.key, faults.Note)
 	if d.incremental && replaces(doc) {
-		o.Fault("mode", "An incremental query adds to the rows that are there, so its mode is append, or merge with a key. Leave mode out, or leave incremental out.")
+		o.Fault("mode", "mode must be append, or merge with a key, for an incremental query. Remove mode or incremental.")
 	}
 	if d.incremental && d.query.Limit > 0 {
-		o.Fault("incremental", "A query with a limit is not fetched in parts: what is past the limit would never come. Leave one of them out.")
+		o.Fault("incremental", "incremental cannot be combined with limit, because rows beyond the limit would never be fetched. Remove one of them.")
 	}
 	o.RefuseUnknown()
 	if slices.ContainsFunc(faults.List, hidesQuery) {
@@ -97,10 +97,10 @@ func readColumns(o *strictjson.Object) (changes []feedmill.ColumnChange) {
 	case !ok:
 		return nil
 	case f.Kind != '[':
-		f.Fault("This must be an array, not " + strictjson.KindName(f.Kind) + ".")
+		f.Fault("columns must be an array, not " + strictjson.KindName(f.Kind) + ".")
 		return nil
 	case len(f.Items) > feedmill.MaxDefinedColumns:
-		f.Fault(fmt.Sprintf("This may have at most %d elements; it has %d.", feedmill.MaxDefinedColumns, len(f.Items)))
+		f.Fault(fmt.Sprintf("columns can have at most %d elements; it has %d.", feedmill.MaxDefinedColumns, len(f.Items)))
 		return nil
 	}
 	for _, item := range f.Elements() {
@@ -169,7 +169,7 @@ func (d *definition) readIncremental(o *strictjson.Object) {
 		if text, ok := f.Text(); ok {
 			lookback, err := feedmill.ParseDuration(text)
 			if err != nil {
-				f.Fault("This must be a duration such as 1h.")
+				f.Fault("Must be a duration such as 1h.")
 			}
 			d.query.Since.Lookback = lookback
 		}

@@ -34,13 +34,13 @@ func reasonOf(err, forbidden error) string {
 		return "the egress policy forbids the address (the operator can allow it with egressAllow)"
 	}
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return "the name of the host cannot be resolved"
+		return "the host name cannot be resolved"
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return "nobody answered in time"
+		return "the host did not respond in time"
 	}
 	return "the host cannot be reached"
 }

@@ -24,16 +24,16 @@ const (
 var titles = map[string]string{
 	ProblemUnreachable: "The database cannot be reached",
 	ProblemCredential:  "The database refused the user",
-	ProblemPermission:  "The user may not read this",
-	ProblemView:        "There is no such view",
+	ProblemPermission:  "The user cannot read this",
+	ProblemView:        "The view does not exist",
 	ProblemField:       "The view has changed",
 	ProblemTimeout:     "The database took too long",
 	ProblemStatement:   "The database refused the query",
-	ProblemTooMuch:     "The query needs too much",
+	ProblemTooMuch:     "The query requires too many resources",
 	ProblemTooLarge:    "The preview is too large",
 	ProblemBusy:        "The connection is busy",
 
-	feedmill.ProblemTypeChanged: "A field has another type",
+	feedmill.ProblemTypeChanged: "The type of a field changed",
 }
 
 // Fail is a failure of a database. The detail must hold no secret.
@@ -50,7 +50,7 @@ func NoView(view string, views []View) *feedmill.SourceFailure {
 	for i := range views {
 		names[i] = views[i].Name
 	}
-	detail := "There is no view \"" + view + "\" that this user may read."
+	detail := "No view \"" + view + "\" exists that this user can read."
 	if near := suggest.Nearest(view, names); len(near) > 0 {
 		detail += " Did you mean " + strings.Join(near, " or ") + "?"
 	}

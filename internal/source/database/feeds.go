@@ -67,7 +67,7 @@ func (d *feedDatabase) Table(ctx context.Context, view string, _ feedmill.Rules)
 	}
 	switch {
 	case errors.Is(err, feedmill.ErrNotFound):
-		return nil, Fail(ProblemView, "There is no feed with the id "+view+" in this workspace.", nil)
+		return nil, Fail(ProblemView, "No feed with the id "+view+" exists in this workspace.", nil)
 	case err != nil:
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetch
 	d.key = nil
 	of, err := s.service(ctx, f.Workspace, d.service)
 	if errors.Is(err, feedmill.ErrNotFound) {
-		return feedmill.Fetched{}, Fail(ProblemUnreachable, "The service "+d.service+" is not there any more. Give the feed another one, or make a connection of this name.", nil)
+		return feedmill.Fetched{}, Fail(ProblemUnreachable, "The service "+d.service+" no longer exists. Set another service in the feed, or create a connection of this name.", nil)
 	}
 	if err != nil {
 		return feedmill.Fetched{}, err
@@ -205,7 +205,7 @@ func changed(refusal *feedmill.Error) error {
 	for _, f := range refusal.Faults {
 		details = append(details, f.Detail)
 	}
-	return Fail(ProblemField, "The query does not fit the view any more. "+strings.Join(details, " "), nil)
+	return Fail(ProblemField, "The query no longer fits the view. "+strings.Join(details, " "), nil)
 }
 
 func bounds(all []query.Bound) []feedmill.QueryBounds {

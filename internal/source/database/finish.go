@@ -15,7 +15,7 @@ import (
 
 // ErrEnough ends a statement of which no more rows are wanted. A connector stops
 // and takes it for the end.
-var ErrEnough = errors.New("no more rows are wanted")
+var ErrEnough = errors.New("no more rows are needed")
 
 // Finish takes what a plan's statement fetches, does what is left to do of the
 // query, and hands on the rows of the result.

@@ -17,11 +17,11 @@ type Folders struct {
 }
 
 const (
-	noFolders = "The operator has allowed no folder for the files of databases (databaseDirs)."
-	relative  = "This must be the whole path of a file, beginning with a slash."
+	noFolders = "Database files are disabled on this server. The operator can allow folders with databaseDirs."
+	relative  = "path must be an absolute path to a file; it starts with a slash."
 	// outside says the same of what is there and of what is not: nobody learns
 	// from it which files there are elsewhere.
-	outside = "There is no such file in a folder that the operator allows (databaseDirs)."
+	outside = "path is not a file in a folder that the operator allows (databaseDirs)."
 )
 
 // Resolve is the file that a path leads to, with symbolic links followed. It is a

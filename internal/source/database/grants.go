@@ -95,7 +95,7 @@ func (c *Connections) revocation(ctx context.Context, workspace, id feedmill.ID)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
 		defer cancel()
 		if err := a.Revoke(ctx, config); err != nil && c.Log != nil {
-			c.Log.Warn("a grant could not be given back to its provider", "service", of.ServiceName, "error", err)
+			c.Log.Warn("revoking a grant at its provider failed", "service", of.ServiceName, "error", err)
 		}
 	}, err
 }

@@ -64,7 +64,7 @@ func (g *grouping) add(run []columnar.Vector, kept []int) error {
 		g.addRow(run, i)
 	}
 	if g.memory > groupMemory {
-		return Fail(ProblemTooMuch, "A filter of this query can only be tested outside the database, and the groups after it are too many to be made there. Leave that filter out, or the aggregates.", nil)
+		return Fail(ProblemTooMuch, "A filter of this query cannot run in the database, and the groups after it are too many for Feedmill to compute. Remove that filter or the aggregates.", nil)
 	}
 	return nil
 }

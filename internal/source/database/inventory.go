@@ -28,6 +28,6 @@ func (n *Inventory) Add(texts ...string) error {
 // TooMuchThere is the failure of a database that says more about what it has than
 // can be held.
 func TooMuchThere(cause error) error {
-	return Fail(ProblemStatement, fmt.Sprintf("The server sent more than %d MiB as the list of its views or columns, which is the most. "+
-		"Connect as a user who may read fewer of them.", MaxInventory>>20), cause)
+	return Fail(ProblemStatement, fmt.Sprintf("The server sent more than %d MiB as the list of its views or columns, the maximum. "+
+		"Connect as a user who can read fewer of them.", MaxInventory>>20), cause)
 }

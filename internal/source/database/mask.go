@@ -38,7 +38,7 @@ func (c *Connections) MaskErrors(ctx context.Context) (more bool, err error) {
 		case err != nil:
 			c.masking.failed++
 			if c.masking.first == nil {
-				c.masking.first = fmt.Errorf("the secrets of %s: %w", of.ID, err)
+				c.masking.first = fmt.Errorf("decrypt the secrets of %s: %w", of.ID, err)
 			}
 		default:
 			if err := c.Store.MaskErrors(ctx, of.Workspace, of.ID, mask); err != nil {
@@ -51,7 +51,7 @@ func (c *Connections) MaskErrors(ctx context.Context) (more bool, err error) {
 		return true, nil
 	}
 	if c.masking.failed > 0 {
-		c.Log.Warn("stored errors of connections cannot be masked, because their secrets cannot be decrypted; they may contain secrets", "connections", c.masking.failed, "error", c.masking.first)
+		c.Log.Warn("stored errors of connections cannot be masked because their secrets cannot be decrypted; the errors can contain secrets", "connections", c.masking.failed, "error", c.masking.first)
 	}
 	c.masking = masking{}
 	return false, nil
@@ -65,7 +65,7 @@ func (c *Connections) secretsMask(ctx context.Context, of feedmill.Connection) (
 	}
 	var named map[string]string
 	if err := json.Unmarshal(plain, &named); err != nil {
-		return nil, errors.New("they are not an object of texts") // the error of json could quote them
+		return nil, errors.New("they are not an object of strings") // the error of json could quote them
 	}
 	return func(text string) string {
 		for _, secret := range named {

@@ -24,15 +24,15 @@ const (
 )
 
 var noteTexts = [noteKinds]struct{ code, detail string }{
-	noteRange:     {feedmill.WarnOutOfRange, "days and times that are infinite or outside the years 1 to 9999 are null"},
+	noteRange:     {feedmill.WarnOutOfRange, "Dates that are infinite or outside the years 1 to 9999 were imported as null. Fix them in the database, or cast them to text in a view."},
 	noteNotFinite: {feedmill.WarnNotFinite, "Infinity and NaN were kept. They are null in JSON. Fix them at the source if they are errors."},
-	noteNoNumber:  {feedmill.WarnNotFinite, "decimals that are infinite or none at all (NaN) are null"},
-	noteSum:       {feedmill.WarnNotFinite, "Sums and averages that are beyond the range of a number, or not a number, are null."},
+	noteNoNumber:  {feedmill.WarnNotFinite, "Decimals that are Infinity or NaN were imported as null. Fix them in the database, or cast them to text in a view."},
+	noteSum:       {feedmill.WarnNotFinite, "Sums and averages that are out of range or NaN are null. Filter out the rows that cause them."},
 	noteText:      {feedmill.WarnBadText, "Some texts are not UTF-8. Their invalid bytes were replaced with U+FFFD. Write UTF-8 at the source."},
 	noteJSON:      {feedmill.WarnBadJSON, "Some values of this JSON column are not valid JSON and were imported as JSON strings. Fix them at the source."},
-	noteZeroDate:  {feedmill.WarnOutOfRange, "zero dates such as 0000-00-00, and days that no calendar has, are null"},
-	noteMisfit:    {feedmill.WarnNulled, "values that are not of the type that the column is declared with are null; declare it without a type to have them as text"},
-	noteTruth:     {feedmill.WarnTruth, "numbers other than 0 and 1 in a column of booleans are true, as the database has it"},
+	noteZeroDate:  {feedmill.WarnOutOfRange, "Zero dates such as 0000-00-00 and invalid dates were imported as null. Fix them in the database, or cast them to text in a view."},
+	noteMisfit:    {feedmill.WarnNulled, "Values that do not match the declared type of the column were imported as null. Declare the column without a type to import them as text."},
+	noteTruth:     {feedmill.WarnTruth, "Numbers other than 0 and 1 in a boolean column were imported as true, as in the database. Cast the column to an integer in a view to keep the numbers."},
 }
 
 type note struct {

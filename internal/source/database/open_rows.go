@@ -106,7 +106,7 @@ func (r *openRows) decide(i int) (feedmill.Column, *feedmill.Warning, error) {
 	switch {
 	case r.rules.Lossy:
 		c.Type = columnar.TypeNumber
-		warning.Detail = fmt.Sprintf("numbers of up to %d digits before the point and %d after it are more than the 38 that a decimal has, so the column is of numbers, which have about 16", d.whole, d.scale)
+		warning.Detail = fmt.Sprintf("Values have up to %d digits before the decimal point and %d after it, more than the 38 of a decimal. The column has the type number, which stores about 16 digits.", d.whole, d.scale)
 		return c, warning, nil
 	case survives && (stored == "" || stored == columnar.TypeNumber):
 		c.Type = columnar.TypeNumber
@@ -116,7 +116,7 @@ func (r *openRows) decide(i int) (feedmill.Column, *feedmill.Warning, error) {
 	if fits {
 		return c, nil, nil // it has become text before
 	}
-	warning.Detail = fmt.Sprintf("Values have up to %d digits before the point and %d after it, more than the %d of a decimal, so the column is text with all digits.", d.whole, d.scale, columnar.WideDigits)
+	warning.Detail = fmt.Sprintf("Values have up to %d digits before the decimal point and %d after it, more than the %d of a decimal, so the column is text. Round the values in a view to get decimals.", d.whole, d.scale, columnar.WideDigits)
 	return c, warning, nil
 }
 
@@ -265,7 +265,7 @@ func (f *Finish) decide(ctx context.Context) error {
 			f.done.Warnings = append(f.done.Warnings, *warning)
 		}
 		if c.Type == columnar.TypeText && f.plan.GroupHere {
-			return Fail(ProblemTooMuch, fmt.Sprintf("A filter of this query can only be tested outside the database, and values of %s have more than %d digits, which cannot be grouped there. Leave that filter out, or the aggregates.", c.Name, columnar.WideDigits), nil)
+			return Fail(ProblemTooMuch, fmt.Sprintf("A filter of this query cannot run in the database, and values of %s have more than %d digits, which Feedmill cannot group. Remove that filter or the aggregates.", c.Name, columnar.WideDigits), nil)
 		}
 	}
 	f.open = nil

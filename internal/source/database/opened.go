@@ -80,7 +80,7 @@ func (c *Connections) find(ctx context.Context, of feedmill.Connection) (Connect
 	kind, known := feedmill.FindConnector(of.Connector)
 	connector, there := c.Connectors[of.Connector]
 	if !known || !there {
-		return nil, Config{}, Fail(ProblemUnreachable, "There is no connector "+of.Connector+" here.", nil)
+		return nil, Config{}, Fail(ProblemUnreachable, "Unknown connector "+of.Connector+" here.", nil)
 	}
 	settings, err := c.settings(kind, config)
 	return connector, settings, err

@@ -242,7 +242,7 @@ func (d *definition) zoneWarnings(was feedmill.Pins, fields []Field, uses map[in
 			continue
 		}
 		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnZoneChanged, Column: f.Name, Count: 1, Detail: fmt.Sprintf(
-			"The field was a %s when the query was created and is a %s now, so the same values can be other times. Times without a time zone are read as UTC. Accept the new type with POST …/refresh?accept=true.",
+			"The field was a %s when the query was created and is now a %s, so the same values can mean other times. Times without a time zone are read as UTC. Accept the new type with POST …/refresh?accept=true.",
 			typeName(before), typeName(f.pinned()))})
 	}
 	return warnings

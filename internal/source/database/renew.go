@@ -47,7 +47,7 @@ func (c *Connections) renew(ctx context.Context, of feedmill.Connection, exchang
 	defer stop()
 	// Who cannot say that it is done lets the others wait for the end of the lease.
 	if failed := c.Store.EndRenewal(ending, of.Workspace, of.ID, holder, received); failed != nil && c.Log != nil {
-		c.Log.Warn("the end of a renewal could not be noted", "service", of.ServiceName, "error", failed)
+		c.Log.Warn("recording the end of a token renewal failed", "service", of.ServiceName, "error", failed)
 	}
 	return err
 }

@@ -26,16 +26,16 @@ func (s Server) Where() string { return fmt.Sprintf("the database %q at %s", s.N
 // Refused is the failure of a statement on a view that the server refused, in its
 // own words.
 func (s Server) Refused(problem, view, said string, cause error) error {
-	detail := fmt.Sprintf("%s could not answer a query on %q. %s", s.Product, view, said)
+	detail := fmt.Sprintf("%s refused a query on %q. %s", s.Product, view, said)
 	switch problem {
 	case ProblemCredential:
 		detail = fmt.Sprintf("%s at %s refused the user %q. %s", s.Product, s.Address, s.User, said)
 	case ProblemPermission:
-		detail = fmt.Sprintf("The user %q may not read %q. %s", s.User, view, said)
+		detail = fmt.Sprintf("The user %q cannot read %q. %s", s.User, view, said)
 	case ProblemView:
-		detail = fmt.Sprintf("There is no view %q in %s any more. %s", view, s.Where(), said)
+		detail = fmt.Sprintf("The view %q no longer exists in %s. %s", view, s.Where(), said)
 	case ProblemField:
-		detail = fmt.Sprintf("The view %q is not what it was when it was described. %s", view, said)
+		detail = fmt.Sprintf("The view %q changed after it was described. Retry. %s", view, said)
 	case ProblemTimeout:
 		return TookTooLong(view, s.Timeout, cause)
 	case ProblemUnreachable:
@@ -46,7 +46,7 @@ func (s Server) Refused(problem, view, said string, cause error) error {
 
 // TookTooLong is the failure of a statement on a view that took longer than it may.
 func TookTooLong(view string, timeout time.Duration, cause error) error {
-	return Fail(ProblemTimeout, fmt.Sprintf("A query on %q took longer than %s, which is the most. Ask for fewer rows, or for an index of what is filtered by.", view, timeout), cause)
+	return Fail(ProblemTimeout, fmt.Sprintf("A query on %q took longer than %s, the maximum. Select fewer rows, or add an index for the filters.", view, timeout), cause)
 }
 
 // Innermost is the text of the innermost error, which says what happened and no

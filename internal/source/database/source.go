@@ -31,7 +31,7 @@ func (s Source) DefineStored(body []byte) (feedmill.FeedDefinition, error) { ret
 
 // DefineFeed refuses one more feed of a source: a query has the rows of one.
 func (s Source) DefineFeed([]byte, []byte) (feedmill.FeedDefinition, error) {
-	return feedmill.FeedDefinition{}, feedmill.Invalid("", feedmill.Fault{Parameter: "sourceOf", Detail: "A query is fetched for one feed; leave this out."})
+	return feedmill.FeedDefinition{}, feedmill.Invalid("", feedmill.Fault{Parameter: "sourceOf", Detail: "sourceOf applies only to REST feeds; remove it."})
 }
 
 // Redefine changes a definition: a member of the patch takes the place of the
@@ -41,7 +41,7 @@ func (s Source) Redefine(feed feedmill.Feed, _, patch []byte) (feedmill.FeedDefi
 	change, ok := strictjson.Read(patch, strictjson.Part{}, faults.Note)
 	old, known := strictjson.Read(feed.Spec, strictjson.Part{}, faults.Note)
 	if !ok || !known {
-		return feedmill.FeedDefinition{}, 0, feedmill.Invalid("The body is no valid JSON.", faults.List...)
+		return feedmill.FeedDefinition{}, 0, feedmill.Invalid("The body is not valid JSON.", faults.List...)
 	}
 	if in := old.Member("incremental"); in != nil && in.Kind != 'n' && replaces(old) {
 		old.Remove("mode") // earlier releases accepted and ignored it
@@ -156,9 +156,9 @@ func (s Source) unknownService(ctx context.Context, workspace feedmill.ID, name 
 	for _, service := range all {
 		names = append(names, service.Name)
 	}
-	detail := "There is no such service in this workspace; GET /query_builder/services lists them."
+	detail := "serviceName is not a service of this workspace. List the services with GET /query_builder/services."
 	if near := suggest.Nearest(name, names); len(near) > 0 {
-		detail = "There is no such service in this workspace. Did you mean " + near[0] + "?"
+		detail = "serviceName is not a service of this workspace. Did you mean " + near[0] + "?"
 	}
 	return feedmill.Invalid("", feedmill.Fault{Pointer: "/serviceName", Detail: detail})
 }
@@ -194,7 +194,7 @@ func (d *definition) checkSums(fields []Field) error {
 		asked := []feedmill.NamedAggregate{{Fn: f.Aggregate, Place: f.Place}}
 		for _, a := range append(asked, f.Aggregates...) {
 			if isSum(a.Fn) {
-				a.Place.Detail = fmt.Sprintf("The field %s is of type %s, whose values cannot be added up. Use min, max, count or countDistinct.", f.Name, fields[at].Native)
+				a.Place.Detail = fmt.Sprintf("Field %s has the type %s, whose values cannot be summed. Use min, max, count or countDistinct.", f.Name, fields[at].Native)
 				faults.Add(a.Place)
 			}
 		}
@@ -209,7 +209,7 @@ func (d *definition) resolve(columns []feedmill.Column) (*query.Tree, error) {
 	tree, faults := query.Resolve(q, columns)
 	d.checkColumns(tree, faults)
 	if latest := tree.Latest; latest != nil && !slices.ContainsFunc(tree.Outputs, func(o query.Output) bool { return o.Column.Index == latest.Index && o.Aggregate == "" }) {
-		faults.Add(feedmill.Fault{Pointer: "/incremental/field"}, "the field must be one of those of the query: rows that differ in nothing else could not be told apart")
+		faults.Add(feedmill.Fault{Pointer: "/incremental/field"}, "incremental.field must be a field of the query, because rows that differ only in it could not be distinguished")
 	}
 	err := faults.Err()
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {

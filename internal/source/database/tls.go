@@ -14,13 +14,13 @@ func (c Config) TLSConfig() (*tls.Config, error) {
 	if c.CACert != "" {
 		secure.RootCAs = x509.NewCertPool()
 		if !secure.RootCAs.AppendCertsFromPEM([]byte(c.CACert)) {
-			return nil, errors.New("caCert has no certificate")
+			return nil, errors.New("caCert contains no certificate")
 		}
 	}
 	if c.ClientCert != "" {
 		pair, err := tls.X509KeyPair([]byte(c.ClientCert), []byte(c.ClientKey))
 		if err != nil {
-			return nil, errors.New("clientCert and clientKey do not belong together") // the cause may have parts of the key
+			return nil, errors.New("clientCert and clientKey do not match") // the cause may have parts of the key
 		}
 		secure.Certificates = []tls.Certificate{pair}
 	}
@@ -30,7 +30,7 @@ func (c Config) TLSConfig() (*tls.Config, error) {
 // TLSAdvice says what to do about an error of the handshake, empty where it is not one.
 func TLSAdvice(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return " Set caCert to the certificate of the authority that signed the server's."
+		return " Set caCert to the certificate of the authority that signed the server's certificate."
 	}
 	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Sprintf(" Connect to a host that the certificate names, not %s.", wrong.Host)

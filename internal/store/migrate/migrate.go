@@ -43,7 +43,7 @@ func Load(fsys fs.FS) ([]Migration, error) {
 		digits, title, _ := strings.Cut(base, "_")
 		number, err := strconv.Atoi(digits)
 		if err != nil || number != i+1 || title == "" {
-			return nil, fmt.Errorf("migration %s: want the name %04d_title.sql", name, i+1)
+			return nil, fmt.Errorf("migration %s: the name must be %04d_title.sql", name, i+1)
 		}
 		text, err := fs.ReadFile(fsys, name)
 		if err != nil {
@@ -66,7 +66,7 @@ func Load(fsys fs.FS) ([]Migration, error) {
 // is [ErrNewer].
 func Pending(all []Migration, version int) ([]Migration, error) {
 	if version > len(all) {
-		return nil, fmt.Errorf("%w: its schema has version %d, this program knows versions up to %d; start a release at least as new as the one that migrated it",
+		return nil, fmt.Errorf("%w: its schema has version %d, but this program supports versions up to %d; start a release at least as new as the one that migrated it",
 			ErrNewer, version, len(all))
 	}
 	pending := slices.Clone(all[version:])

@@ -61,7 +61,7 @@ func Open(ctx context.Context, url string, o feedmill.StoreOptions) (*DB, error)
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// The driver's text can quote the URL, and the URL holds a password.
-		return nil, errors.New("postgres: the database URL cannot be read; write it as postgres://user:password@host:5432/database")
+		return nil, errors.New("postgres: the database URL is not valid; write it as postgres://user:password@host:5432/database")
 	}
 	config.MaxConns, config.MinConns = max(config.MaxConns, 16)/2, config.MinConns/2
 	db := &DB{options: o.WithDefaults(), watch: newWatch()}

@@ -106,7 +106,7 @@ func (t tx) lockPayload(ctx context.Context, d feedmill.Delivery) (text []byte, 
 	err = translate(t.QueryRow(ctx, `SELECT payload FROM events WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE`,
 		d.Workspace, d.Event).Scan(&text))
 	if errors.Is(err, feedmill.ErrNotFound) {
-		return nil, feedmill.NotRetryable("The event of this delivery is past its retention and was deleted. It cannot be sent again.")
+		return nil, feedmill.NotRetryable("The event of this delivery was deleted after its retention period, so the delivery cannot be retried.")
 	}
 	return text, err
 }

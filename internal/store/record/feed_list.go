@@ -104,7 +104,7 @@ func (s Store) readFoundFeeds(ctx context.Context, w feedWhere, q feedmill.FeedS
 }
 
 // errPartEnds ends the reading of records of which no more are wanted.
-var errPartEnds = errors.New("the part of the list ends here")
+var errPartEnds = errors.New("end of this part of the list")
 
 // fewOf is how many feeds are few beside the part of them that is asked for.
 func fewOf(q feedmill.FeedSearch) int { return 2 * q.Limit }

@@ -97,7 +97,7 @@ func (s Store) keepAdmin(ctx context.Context, tx Tx, workspace, revoked feedmill
 	}
 	return &feedmill.Error{
 		Kind: feedmill.ErrConflict, Type: "last-admin-key",
-		Detail: "This is the last key with the scope admin in the workspace default. Create another one before you revoke it.",
+		Detail: "This is the last key with the scope admin in the workspace default. Create another admin key before you revoke it.",
 	}
 }
 

@@ -32,7 +32,7 @@ type storedState feedmill.DeliveryState
 func (s *storedState) Scan(v any) error {
 	n, ok := v.(int64)
 	if !ok || n < statePending || n >= int64(len(stateNumbers)) {
-		return fmt.Errorf("%v is no state of a delivery", v)
+		return fmt.Errorf("%v is not a state of a delivery", v)
 	}
 	*s = storedState(stateNumbers[n])
 	return nil

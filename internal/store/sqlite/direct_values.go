@@ -102,7 +102,7 @@ func (v *values) add(a any) error {
 		case nil, string, []byte, int64, bool:
 			return v.add(plain)
 		}
-		return fmt.Errorf("a value of the type %T has no place in the store", a)
+		return fmt.Errorf("the store does not support values of the type %T", a)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (r *row) int() int64 {
 		return 0
 	case C.VALUE_INT:
 	default:
-		panic("a column that is no number") // all tables are strict
+		panic("the column is not a number") // all tables are strict
 	}
 	n := binary.NativeEndian.Uint64(r.rest)
 	r.rest = r.rest[8:]

@@ -60,7 +60,7 @@ func (db *DB) enqueueChange(ctx context.Context, c *change) error {
 }
 
 func errClosing() error {
-	return &feedmill.Error{Kind: feedmill.ErrUnavailable, Detail: "The store is shutting down; try again."}
+	return &feedmill.Error{Kind: feedmill.ErrUnavailable, Detail: "The store is shutting down. Retry the request."}
 }
 
 // maxShared bounds how many changes share a commit, and with it how long the

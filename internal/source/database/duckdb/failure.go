@@ -25,7 +25,7 @@ func (f *file) failure(ctx, bounded context.Context, err error, view string) err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(context.Cause(bounded), errTimeout):
-		return database.Fail(database.ProblemTimeout, fmt.Sprintf("A query on %q took longer than %s, which is the most. Ask for fewer rows.", view, f.timeout), err)
+		return database.Fail(database.ProblemTimeout, fmt.Sprintf("A query on %q took longer than %s, the maximum. Select fewer rows.", view, f.timeout), err)
 	}
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && errors.Is(err, feedmill.ErrUnprocessable) {
 		return database.Fail(database.ProblemTooMuch, refusal.Detail, err)
@@ -37,11 +37,11 @@ func (f *file) failure(ctx, bounded context.Context, err error, view string) err
 	text := f.shown(e.Error())
 	switch {
 	case e.FailedAt() == "open" && strings.Contains(text, "set lock"):
-		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s is being written by another process, and DuckDB lets nobody else read it in that time. DuckDB said: %s", f.name(), text), err)
+		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s is locked by another process that writes to it. Retry when that process has closed it. DuckDB returned: %s", f.name(), text), err)
 	case e.FailedAt() == "open":
-		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s cannot be read. DuckDB said: %s", f.name(), text), err)
+		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s cannot be read. DuckDB returned: %s", f.name(), text), err)
 	}
-	return database.Fail(database.ProblemStatement, fmt.Sprintf("DuckDB could not answer a query on %q. It said: %s", view, text), err)
+	return database.Fail(database.ProblemStatement, fmt.Sprintf("DuckDB refused a query on %q and returned: %s", view, text), err)
 }
 
 // shown is the first line of what DuckDB says, without the path of the file, which
@@ -71,16 +71,16 @@ func (t *table) changed(ctx context.Context, cause error) error {
 		case i < 0:
 			gone = append(gone, `"`+f.Name+`"`)
 		case now.Fields()[i].Native != f.Native:
-			other = append(other, fmt.Sprintf("%q is %s and was %s", f.Name, now.Fields()[i].Native, f.Native))
+			other = append(other, fmt.Sprintf("%q changed to %s from %s", f.Name, now.Fields()[i].Native, f.Native))
 		}
 	}
 	switch {
 	case len(gone) > 0:
-		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q has no column %s any more.", t.view, strings.Join(gone, ", ")), cause)
+		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q no longer has the column %s.", t.view, strings.Join(gone, ", ")), cause)
 	case len(other) > 0:
 		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q has changed: %s.", t.view, strings.Join(other, ", ")), cause)
 	case e.FailedAt() == "guard":
-		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q was changed while it was read.", t.view), cause)
+		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q was changed during the read. Retry.", t.view), cause)
 	}
 	return cause
 }

@@ -213,7 +213,7 @@ func TestChanges(t *testing.T) {
 		t.Error(got, err)
 	}
 	hold := duckdbtest.Write(t, path, "SET checkpoint_threshold = '1GB'", "INSERT INTO t VALUES (2, 'y')")
-	if _, err := read(); problem(err) != database.ProblemUnreachable || !strings.Contains(err.Error(), "being written") {
+	if _, err := read(); problem(err) != database.ProblemUnreachable || !strings.Contains(err.Error(), "is locked by another process") {
 		t.Error(err)
 	}
 	// What a writer that ended without a checkpoint has left is read, too.
@@ -235,8 +235,8 @@ func TestChanges(t *testing.T) {
 		t.Error(got, err)
 	}
 	for sql, want := range map[string]string{
-		"ALTER TABLE t RENAME COLUMN b TO c": "no column",
-		"ALTER TABLE t ALTER a TYPE VARCHAR": "is VARCHAR and was INTEGER",
+		"ALTER TABLE t RENAME COLUMN b TO c": "no longer has the column",
+		"ALTER TABLE t ALTER a TYPE VARCHAR": "changed to VARCHAR from INTEGER",
 	} {
 		table = databasetest.Describe(t, db, "t")
 		write(t, path, sql)

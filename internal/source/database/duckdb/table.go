@@ -49,7 +49,7 @@ ON c.column_name = d.column_name ORDER BY d.nr`, 4, t.sql.Schema, t.sql.Name)
 		described = append(described, row[0]+" "+row[1])
 	}
 	if len(t.fields) == 0 {
-		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no columns that can be read.", t.view), nil)
+		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no readable columns.", t.view), nil)
 	}
 	t.guardText = strings.Join(described, "\n")
 	for i := range t.fields {
@@ -86,7 +86,7 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 	case native == "TIMESTAMP_NS":
 		t.warnings = append(t.warnings, feedmill.Warning{
 			Code: feedmill.WarnDigits, Column: name, Count: 1,
-			Detail: "the column is of nanoseconds, of which a timestamp keeps microseconds; the digits beyond are left off",
+			Detail: "The column has nanoseconds, but a timestamp stores microseconds, so times were truncated. Cast the column to text in a view to keep all digits.",
 		})
 	}
 	t.fields = append(t.fields, f)

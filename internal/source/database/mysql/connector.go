@@ -79,7 +79,7 @@ func protect(config *driver.Config, c database.Config) error {
 		secure.InsecureSkipVerify = true
 		config.TLS = secure
 	default:
-		return feedmill.Invalid("The connection is not right.", feedmill.Fault{Pointer: "/tls", Detail: "must be one of off, on and skipVerify"})
+		return feedmill.Invalid("The connection is not valid.", feedmill.Fault{Pointer: "/tls", Detail: "tls must be off, on or skipVerify."})
 	}
 	return nil
 }

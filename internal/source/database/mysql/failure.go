@@ -35,7 +35,7 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	if !ok {
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s failed or was lost: %s.", s.Where(), s.Said(database.Innermost(err)))+database.TLSAdvice(err), err)
 	}
-	said := fmt.Sprintf("It said: %s (error %d).", s.Said(refused.Message), refused.Number)
+	said := fmt.Sprintf("The server returned: %s (error %d).", s.Said(refused.Message), refused.Number)
 	return s.Refused(problem(refused.Number), view, said, err)
 }
 

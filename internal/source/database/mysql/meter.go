@@ -17,7 +17,7 @@ import (
 const maxRow = 64 << 20
 
 // errTooMuch ends a connection whose server sends more than that.
-var errTooMuch = errors.New("the server sends too much at once")
+var errTooMuch = errors.New("the server sends a message that is too large")
 
 // meter is the other side of a connection, which counts what comes. Below TLS that is
 // nearly as much as above it.
@@ -109,5 +109,5 @@ func withMeter(dial dialer) dialer {
 
 // tooLarge is the failure of a read whose server sends too much.
 func tooLarge() error {
-	return database.Fail(database.ProblemStatement, fmt.Sprintf("A row has more than %d MiB, which is the most. Leave the field out that is so large.", maxRow>>20), errTooMuch)
+	return database.Fail(database.ProblemStatement, fmt.Sprintf("A row has more than %d MiB, the maximum. Leave out the large field.", maxRow>>20), errTooMuch)
 }

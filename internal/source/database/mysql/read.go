@@ -49,7 +49,7 @@ func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out datab
 				if plan.Fetched[i].Aggregate == feedmill.AggregateSum {
 					return database.TooManyDigits(columns[i].Name)
 				}
-				return database.Fail(database.ProblemField, fmt.Sprintf("The column %q of %q has another type than when the view was described.", columns[i].Name, t.view), nil)
+				return database.Fail(database.ProblemField, fmt.Sprintf("The type of column %q of %q changed after the view was described. Retry.", columns[i].Name, t.view), nil)
 			}
 		}
 		if err := batch.Hand(ctx, finish); err != nil {

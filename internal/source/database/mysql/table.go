@@ -73,7 +73,7 @@ func (t *table) describe(ctx context.Context, c *session) error {
 		return held.Add(n.name, n.full, n.comment)
 	})
 	if err == nil && len(t.fields) == 0 {
-		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q may read no column of %q, or it is a view that may not be read.", t.User, t.view), nil)
+		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q cannot read any column of %q, or it is a view that the user cannot read.", t.User, t.view), nil)
 	}
 	for i := range t.fields {
 		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})

@@ -225,7 +225,7 @@ func (n *numeric) readWide(b *database.Builder, shift int) error {
 	if shift < 0 {
 		rest := new(big.Int)
 		if whole.QuoRem(whole, power, rest); rest.Sign() != 0 {
-			return database.Fail(database.ProblemField, fmt.Sprintf("A value of %q has more than %d digits after the point, and had not when the view was described.", b.Name(), scale), nil)
+			return database.Fail(database.ProblemField, fmt.Sprintf("A value of %q has more than %d decimal places, the scale when the view was described. Retry.", b.Name(), scale), nil)
 		}
 	} else {
 		whole.Mul(whole, power)

@@ -99,8 +99,8 @@ func protect(conn *pgconn.Config, c database.Config) error {
 		secure.VerifyConnection = func(state tls.ConnectionState) error { return verifyAuthority(state, secure.RootCAs) }
 	case "verify-full":
 	default:
-		return feedmill.Invalid("The connection is not right.", feedmill.Fault{
-			Pointer: "/sslmode", Detail: "must be one of disable, prefer, require, verify-ca and verify-full",
+		return feedmill.Invalid("The connection is not valid.", feedmill.Fault{
+			Pointer: "/sslmode", Detail: "sslmode must be disable, prefer, require, verify-ca or verify-full.",
 		})
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // errTooMuch ends a connection whose server goes on and on where little is asked for.
-var errTooMuch = errors.New("the server sends too much")
+var errTooMuch = errors.New("the server sends too much data")
 
 // meter is the other side of a connection, which bounds what comes of it while that is
 // held in memory: the answers to all but the statement whose rows are

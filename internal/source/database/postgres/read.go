@@ -57,7 +57,7 @@ func (t *table) fetch(ctx context.Context, conn *pgx.Conn, sql string, args []st
 			if value == nil {
 				batch.Columns[i].Null()
 			} else if err := readers[i](batch.Columns[i], value); err != nil {
-				stopped = fmt.Errorf("the column %q: %w", columns[i].Name, err)
+				stopped = fmt.Errorf("column %q: %w", columns[i].Name, err)
 				break
 			}
 		}
@@ -88,7 +88,7 @@ func (t *table) readers(columns []feedmill.Column, described []pgconn.FieldDescr
 	for i, d := range described {
 		read, ok := newReader(&columns[i], d.DataTypeOID)
 		if !ok {
-			return nil, database.Fail(database.ProblemField, fmt.Sprintf("The column %q of %q has another type than when the view was described.", columns[i].Name, t.view), nil)
+			return nil, database.Fail(database.ProblemField, fmt.Sprintf("The type of column %q of %q changed after the view was described. Retry.", columns[i].Name, t.view), nil)
 		}
 		readers[i] = read
 	}

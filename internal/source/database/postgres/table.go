@@ -78,7 +78,7 @@ func (t *table) describe(ctx context.Context, conn *pgx.Conn) error {
 		return t.failure(ctx, err, t.view)
 	}
 	if len(t.fields) == 0 {
-		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q may read no column of %q.", t.User, t.view), nil)
+		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q cannot read any column of %q.", t.User, t.view), nil)
 	}
 	for i := range t.fields {
 		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})

@@ -122,7 +122,7 @@ func (c *candidate) decide() (database.Field, dialect.Column) {
 	if !c.fits() {
 		f.Type = c.widest()
 		if c.kind != "" {
-			c.warning = fmt.Sprintf("the column is declared as %s and has %d values that are not, so it is of type %s", c.declared, c.others, f.Type)
+			c.warning = fmt.Sprintf("The column is declared as %s but has %d values of other types, so its type is %s. Fix the values in the database to get the declared type.", c.declared, c.others, f.Type)
 		}
 	}
 	switch f.Type {

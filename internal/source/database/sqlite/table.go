@@ -45,7 +45,7 @@ func (t *table) describe(ctx context.Context) error {
 		return err
 	}
 	if len(columns) == 0 {
-		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no columns that can be read.", t.view), nil)
+		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no readable columns.", t.view), nil)
 	}
 	if err := t.countKinds(ctx, columns); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (t *table) changed(ctx context.Context, cause error) error {
 		return cause
 	}
 	if len(there) == 0 {
-		return database.Fail(database.ProblemView, fmt.Sprintf("There is no view %q any more.", t.view), cause)
+		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q no longer exists.", t.view), cause)
 	}
 	var gone []string
 	for _, c := range t.sql.Columns {
@@ -171,5 +171,5 @@ func (t *table) changed(ctx context.Context, cause error) error {
 	if len(gone) == 0 {
 		return cause
 	}
-	return database.Fail(database.ProblemField, fmt.Sprintf("The view %q has no column %s any more.", t.view, strings.Join(gone, ", ")), cause)
+	return database.Fail(database.ProblemField, fmt.Sprintf("The view %q no longer has the column %s.", t.view, strings.Join(gone, ", ")), cause)
 }
