@@ -190,7 +190,7 @@ func TestTokenExpiresBetweenPages(t *testing.T) {
 				l.wantTrace(
 					"POST https://id.test/"+test.path+" 200 page=0 try=1 rows=0 bytes="+test.bytes,
 					"GET https://api.test/rows?page=1 200 page=1 try=1 rows=1 bytes=10",
-					"GET https://api.test/rows?page=2 401 page=2 try=1 rows=0 bytes=0 The source answered 401 Unauthorized. Give it a credential that it accepts.",
+					"GET https://api.test/rows?page=2 401 page=2 try=1 rows=0 bytes=0 The source returned 401 Unauthorized. Set a valid credential.",
 					"POST https://id.test/"+test.path+" 200 page=0 try=1 rows=0 bytes="+test.bytes,
 					"GET https://api.test/rows?page=2 200 page=2 try=2 rows=1 bytes=10",
 					"GET https://api.test/rows?page=3 200 page=3 try=1 rows=0 bytes=2",

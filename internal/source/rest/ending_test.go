@@ -154,11 +154,11 @@ func TestIgnoredPages(t *testing.T) {
 		{"one in the middle", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "500", `[{"id":3}]`, `[]`}, 2, 4, ""},
 		{"those past the end", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1},{"id":2}]`, `[{"id":3}]`, "404", "404"}, 3, 4, ""},
 		{"those behind a short page", `{"kind":"page","param":"at","start":0,"size":2,"sizeParam":"n"}`, []string{`[{"id":1}]`, "404", "404"}, 1, 3, ""},
-		{"those behind a full page", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "404", "404", `[{"id":4}]`}, 1, 3, "ignored-page 1 page 3 was answered with 404"},
-		{"two in the middle", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "500", "500", `[{"id":3}]`}, 1, 3, "ignored-page 1 page 3 was answered with 500"},
+		{"those behind a full page", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "404", "404", `[{"id":4}]`}, 1, 3, "ignored-page 1 The source returned 404 Not Found for page 3"},
+		{"two in the middle", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "500", "500", `[{"id":3}]`}, 1, 3, "ignored-page 1 The source returned 500 Internal Server Error for page 3"},
 		{"one of an offset", `{"kind":"offset","param":"at"}`, []string{`[{"id":1}]`, "500", `[{"id":3}]`, `[]`}, 2, 4, ""},
 		{"one with a token", `{"kind":"cursor","path":"$.next","param":"at"}`, []string{`{"rows":[{"id":1}],"next":1}`, `{"busy":true,"next":2}`, `{"rows":[{"id":3}]}`}, 2, 3, ""},
-		{"one without a token", `{"kind":"cursor","path":"$.next","param":"at"}`, []string{`{"rows":[{"id":1}],"next":1}`, "500", `{"rows":[{"id":3}]}`}, 1, 2, "ignored-page 1 page 2 was answered with 500"},
+		{"one without a token", `{"kind":"cursor","path":"$.next","param":"at"}`, []string{`{"rows":[{"id":1}],"next":1}`, "500", `{"rows":[{"id":3}]}`}, 1, 2, "ignored-page 1 The source returned 500 Internal Server Error for page 2"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLab(t)

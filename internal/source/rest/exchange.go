@@ -104,7 +104,7 @@ func (e *exchange) do(ctx context.Context) error {
 		}
 		pause := backOff(tries)
 		if o.after > maxRetryAfter {
-			busy := fail("source-busy", o.err, "%s It asks to be left alone for %s, which is longer than a refresh waits.",
+			busy := fail("source-busy", o.err, "%s It requests a wait of %s, which is longer than a refresh waits.",
 				o.err, feedmill.FormatDuration(o.after.Round(time.Second)))
 			busy.RetryAfter = o.after
 			return busy
@@ -210,7 +210,7 @@ func (e *exchange) send(request *http.Request, traced *feedmill.TracedRequest) (
 	wire := &watchedReader{src: response.Body, idle: idle, timeout: e.timeout, left: e.limit + e.limit/64 + 1<<20}
 	if e.challenged(request, response) {
 		_, _ = io.CopyN(io.Discard, wire, maxDrained)
-		return outcome{err: fail("source-auth", ErrAuth, "The source asked for digest authentication."), challenged: true}, nil
+		return outcome{err: fail("source-auth", ErrAuth, "The source requires digest authentication."), challenged: true}, nil
 	}
 	if e.arrived != nil && response.StatusCode/100 == 3 && e.arrived(response) {
 		_, _ = io.CopyN(io.Discard, wire, maxDrained)
@@ -266,7 +266,7 @@ func (e *exchange) redirected(request *http.Request, response *http.Response) (*
 	target, err := request.URL.Parse(location)
 	switch {
 	case location == "" || err != nil || target.Host == "":
-		return refuse("The source answered %s without an address to go to.", statusText(response.StatusCode))
+		return refuse("The source returned %s without a valid Location header.", statusText(response.StatusCode))
 	case request.URL.Scheme == "https" && target.Scheme != "https":
 		return refuse("The source redirects from https to %s, which is not followed.", target.Scheme)
 	}

@@ -74,91 +74,91 @@ func TestFailures(t *testing.T) {
 	}{
 		{
 			name: "429 with Retry-After", answer: script(status(429, "Retry-After", "120"), rows), least: 120 * time.Second,
-			trace: []string{try(1, "429 try= rows=0 bytes=0 The source answered 429 Too Many Requests."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "429 try= rows=0 bytes=0 The source returned 429 Too Many Requests."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "503 with a date", answer: script(status(503, "Retry-After", "Sat, 01 Jan 2000 00:01:00 GMT"), rows), least: 60 * time.Second,
-			trace: []string{try(1, "503 try= rows=0 bytes=0 The source answered 503 Service Unavailable."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "503 try= rows=0 bytes=0 The source returned 503 Service Unavailable."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "a date by a clock that is ahead", answer: script(status(503, "Retry-After", "Sat, 01 Jan 2000 00:11:00 GMT", "Date", "Sat, 01 Jan 2000 00:10:00 GMT"), rows), least: 60 * time.Second,
-			trace: []string{try(1, "503 try= rows=0 bytes=0 The source answered 503 Service Unavailable."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "503 try= rows=0 bytes=0 The source returned 503 Service Unavailable."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "a date by a clock that is behind", answer: script(status(429, "Retry-After", "Fri, 31 Dec 1999 23:59:00 GMT", "Date", "Fri, 31 Dec 1999 23:58:00 GMT"), rows), least: 60 * time.Second,
-			trace: []string{try(1, "429 try= rows=0 bytes=0 The source answered 429 Too Many Requests."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "429 try= rows=0 bytes=0 The source returned 429 Too Many Requests."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "gzip that is none", answer: script(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Encoding", "gzip")
 				rows(w, r)
 			}, rows),
-			trace: []string{try(1, "200 try= rows=0 bytes=0 The answer is cut, or not compressed in the way that it says (its Content-Encoding)."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "200 try= rows=0 bytes=0 The response is truncated or does not match its Content-Encoding."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "429 for long", answer: script(status(429, "Retry-After", "301"), rows), failure: "source-busy",
-			trace: []string{try(1, "429 try= rows=0 bytes=0 The source answered 429 Too Many Requests.")},
+			trace: []string{try(1, "429 try= rows=0 bytes=0 The source returned 429 Too Many Requests.")},
 		},
 		{
 			name: "403 with Retry-After", answer: script(status(403, "Retry-After", "2.5"), rows), least: 2500 * time.Millisecond,
-			trace: []string{try(1, "403 try= rows=0 bytes=0 The source answered 403 Forbidden."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "403 try= rows=0 bytes=0 The source returned 403 Forbidden."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "403 with nothing left", answer: script(status(403, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "30"), rows), least: 30 * time.Second,
-			trace: []string{try(1, "403 try= rows=0 bytes=0 The source answered 403 Forbidden."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "403 try= rows=0 bytes=0 The source returned 403 Forbidden."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "429 with seconds to the reset", answer: script(status(429, "RateLimit-Reset", "17"), rows), least: 17 * time.Second,
-			trace: []string{try(1, "429 try= rows=0 bytes=0 The source answered 429 Too Many Requests."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "429 try= rows=0 bytes=0 The source returned 429 Too Many Requests."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "403 with something left", answer: script(status(403, "X-RateLimit-Remaining", "7", "X-RateLimit-Reset", "60"), rows), failure: "source-auth",
-			trace: []string{try(1, "403 try= rows=0 bytes=0 The source answered 403 Forbidden. Give it a credential that may read this.")},
+			trace: []string{try(1, "403 try= rows=0 bytes=0 The source returned 403 Forbidden. Check that the credential can read this resource.")},
 		},
 		{
 			name: "JSON that was cut before it was sent", answer: script(func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"data":[{"id":1},`) }, rows),
-			trace: []string{try(1, "200 try= rows=0 bytes=18 The answer is no whole JSON: it ends in the middle."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "200 try= rows=0 bytes=18 The response is truncated JSON."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "500 twice", answer: script(status(500), status(502), rows),
 			trace: []string{
-				try(1, "500 try= rows=0 bytes=0 The source answered 500 Internal Server Error."),
-				try(2, "502 try= rows=0 bytes=0 The source answered 502 Bad Gateway."), fmt.Sprintf(good, 3),
+				try(1, "500 try= rows=0 bytes=0 The source returned 500 Internal Server Error."),
+				try(2, "502 try= rows=0 bytes=0 The source returned 502 Bad Gateway."), fmt.Sprintf(good, 3),
 			},
 		},
 		{
 			name: "500 for ever", answer: status(500), failure: "source-status", definition: `{"request":{"url":"https://api.test/rows"},"retry":{"maxAttempts":2}}`,
 			trace: []string{
-				try(1, "500 try= rows=0 bytes=0 The source answered 500 Internal Server Error."),
-				try(2, "500 try= rows=0 bytes=0 The source answered 500 Internal Server Error."),
+				try(1, "500 try= rows=0 bytes=0 The source returned 500 Internal Server Error."),
+				try(2, "500 try= rows=0 bytes=0 The source returned 500 Internal Server Error."),
 			},
 		},
 		{
 			name: "404", answer: status(404), failure: "source-status",
-			trace: []string{try(1, "404 try= rows=0 bytes=0 The source answered 404 Not Found. Check the request.")},
+			trace: []string{try(1, "404 try= rows=0 bytes=0 The source returned 404 Not Found. Check the request.")},
 		},
 		{
 			name: "hang", answer: script(hang, rows), least: 30 * time.Second,
-			trace: []string{try(1, "0 try= rows=0 bytes=0 The source sent nothing for 30s, or took longer than 1h in all."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "0 try= rows=0 bytes=0 The source sent nothing for 30s, or took longer than 1h in total."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "stall", answer: script(stall, rows), least: 30 * time.Second,
-			trace: []string{try(1, "200 try= rows=0 bytes=9 The source sent nothing for 30s, or took longer than 1h in all."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "200 try= rows=0 bytes=9 The source sent nothing for 30s, or took longer than 1h in total."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "truncated body", answer: script(broken, rows),
-			trace: []string{try(1, "200 try= rows=0 bytes=9 The answer ended before its end."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "200 try= rows=0 bytes=9 The response ended too early."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "closed in the middle", answer: script(cut, rows),
-			trace: []string{try(1, "200 try= rows=0 bytes=9 The answer ended before its end."), fmt.Sprintf(good, 2)},
+			trace: []string{try(1, "200 try= rows=0 bytes=9 The response ended too early."), fmt.Sprintf(good, 2)},
 		},
 		{
 			name: "wrong content type", failure: "wrong-content-type", answer: func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
 				_, _ = io.WriteString(w, "<h1>Please sign in</h1>")
 			},
-			trace: []string{try(1, "200 try= rows=0 bytes=23 The answer is a web page (text/html), not data. Check the URL, and whether it needs a credential.")},
+			trace: []string{try(1, "200 try= rows=0 bytes=23 The response is a web page (text/html), not data. Check the URL, and whether it needs a credential.")},
 		},
 		{
 			name: "redirect to a forbidden address", failure: "forbidden-address", answer: status(302, "Location", "https://forbidden.test/x?token=s3cret"),
@@ -183,7 +183,7 @@ func TestFailures(t *testing.T) {
 		{
 			name: "an error rule that fails", failure: "source-error", answer: func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"data":[],"error":"no s3cret for you"}`) },
 			definition: `{"request":{"url":"https://api.test/rows"},"auth":{"kind":"bearer","token":"s3cret"},"errors":[{"bodyPath":"$.error","action":"fail"}]}`,
-			trace:      []string{try(1, `200 try= rows=0 bytes=39 The source answered 200 OK and said "no *** for you", which a rule of the feed takes for an error.`)},
+			trace:      []string{try(1, `200 try= rows=0 bytes=39 The source returned 200 OK and said "no *** for you", which a rule in errors treats as an error.`)},
 		},
 		{
 			name: "an error rule that says nothing", answer: func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"id":1,"error":null}`) },
@@ -193,12 +193,12 @@ func TestFailures(t *testing.T) {
 		{
 			name: "a rule for a value", failure: "source-error", answer: func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"success":false,"data":[]}`) },
 			definition: `{"request":{"url":"https://api.test/rows"},"errors":[{"bodyPath":"$.success","equals":false,"action":"fail"}]}`,
-			trace:      []string{try(1, `200 try= rows=0 bytes=27 The source answered 200 OK and said "false", which a rule of the feed takes for an error.`)},
+			trace:      []string{try(1, `200 try= rows=0 bytes=27 The source returned 200 OK and said "false", which a rule in errors treats as an error.`)},
 		},
 		{
 			name: "an error rule that tries again", answer: script(func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"busy":true}`) }, rows),
 			definition: `{"request":{"url":"https://api.test/rows"},"errors":[{"bodyPath":"$.busy","action":"retry"}]}`,
-			trace:      []string{try(1, "200 try= rows=0 bytes=13 The source answered 200 OK and said \"true\", which a rule of the feed takes for an error."), fmt.Sprintf(good, 2)},
+			trace:      []string{try(1, "200 try= rows=0 bytes=13 The source returned 200 OK and said \"true\", which a rule in errors treats as an error."), fmt.Sprintf(good, 2)},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

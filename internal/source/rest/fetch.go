@@ -242,7 +242,7 @@ func (inc *incremental) sent(kept string, m moment, zone *time.Location) (string
 	}
 	at, ok := timeOf(back, zone)
 	if !ok {
-		return "", fail("no-cursor", nil, "The newest value at incremental.cursorPath is %q, which is no time that incremental.format could write.", shorten(back))
+		return "", fail("no-cursor", nil, "The newest value at incremental.cursorPath is %q, which is not a time in incremental.format.", shorten(back))
 	}
 	return inc.format.write(at), nil
 }
@@ -269,7 +269,7 @@ func (r *run) fetch(ctx context.Context) (err error) {
 		r.result.came = plan.came(rows)
 	}
 	if r.taken.Load() == 0 && r.ignored.Load() > 0 {
-		return fail("all-ignored", nil, "Every answer of the source fell under a rule of errors that ignores it, so there is no data; the feed keeps what it has. Check the request, or the rule.")
+		return fail("all-ignored", nil, "Rules in errors ignored every response of the source, so there is no data. The feed keeps its rows. Check the request or the rules.")
 	}
 	return r.refuseError()
 }

@@ -43,7 +43,7 @@ func formatOf(given string, header http.Header, page *io.SectionReader) (string,
 	}
 	if isHTML(mediaType, head) {
 		return "", fail("wrong-content-type", nil,
-			"The answer is a web page (%s), not data. Check the URL, and whether it needs a credential.", shownType(mediaType))
+			"The response is a web page (%s), not data. Check the URL, and whether it needs a credential.", shownType(mediaType))
 	}
 	if given != "" && given != "auto" {
 		return given, nil
@@ -63,7 +63,7 @@ func formatOf(given string, header http.Header, page *io.SectionReader) (string,
 	}
 	if !slices.Contains([]string{"", "text/plain", "application/octet-stream", "binary/octet-stream", "text/html"}, mediaType) {
 		return "", fail("wrong-content-type", nil,
-			"Data of the type %s cannot be read; it must be "+readable+". Where it is one of them under a wrong name, say so in response.format.", mediaType)
+			"Data of the type %s cannot be read; it must be "+readable+". If it is one of them with a wrong type, set response.format.", mediaType)
 	}
 	format, err := recognise(page)
 	if err != nil {
@@ -71,7 +71,7 @@ func formatOf(given string, header http.Header, page *io.SectionReader) (string,
 	}
 	if !format.Readable {
 		return "", fail("wrong-content-type", nil,
-			"The answer (%s) does not look like "+readable+"; where it is one of them, say so in response.format.", shownType(mediaType))
+			"The response (%s) does not look like "+readable+". If it is one of them, set response.format.", shownType(mediaType))
 	}
 	return format.Name, nil
 }

@@ -104,7 +104,7 @@ func (s *sequence) submit(ctx context.Context, first step) (step, error) {
 					o = s.readFailed(err)
 				default:
 					if found, err := find(ctx, bytes.NewReader(data), int64(len(data)), path); err != nil {
-						o.err, o.retry = fail("job", nil, "The answer to the job is no JSON."), true
+						o.err, o.retry = fail("job", nil, "The response to the job is not JSON."), true
 					} else {
 						o.err = judge(found[0], data, response.Request.URL)
 					}
@@ -119,7 +119,7 @@ func (s *sequence) submit(ctx context.Context, first step) (step, error) {
 	var id string
 	err := ask(func(ctx context.Context) (*http.Request, error) { return s.build(ctx, first) }, j.id, func(found value, _ []byte, _ *url.URL) error {
 		if id, _ = found.text(); id == "" {
-			return fail("job", nil, "The answer of the source has no id of a job at %s.", j.id)
+			return fail("job", nil, "The response of the source has no job id at %s.", j.id)
 		}
 		return nil
 	})
@@ -136,11 +136,11 @@ func (s *sequence) submit(ctx context.Context, first step) (step, error) {
 			state, _ := found.text()
 			switch {
 			case slices.Contains(j.failed, state):
-				return fail("job", nil, "The source says that the job has failed: its state is %q.", shorten(state))
+				return fail("job", nil, "The source reports that the job failed; its state is %q.", shorten(state))
 			case slices.Contains(j.done, state):
 				files, err = s.filesOf(ctx, m, data, from)
 			case !time.Now().Add(j.every).Before(until):
-				err = fail("job", nil, "The job was not done within %s; its state is %q.", feedmill.FormatDuration(j.maxWait), shorten(state))
+				err = fail("job", nil, "The job did not finish within %s; its state is %q.", feedmill.FormatDuration(j.maxWait), shorten(state))
 			}
 			return err
 		})
@@ -175,7 +175,7 @@ func (s *sequence) filesOf(ctx context.Context, m moment, data []byte, from *url
 			return nil
 		})
 		if err != nil || len(texts) == 0 {
-			return nil, fail("job", err, "The job is done, and there is no address of its result at %s.", j.result)
+			return nil, fail("job", err, "The job finished, but the response has no result URL at %s.", j.result)
 		}
 	case j.resultURL.text != "":
 		m = m.within(maxAddress)
@@ -187,7 +187,7 @@ func (s *sequence) filesOf(ctx context.Context, m moment, data []byte, from *url
 	for _, text := range texts {
 		u, err := from.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, fail("job", nil, "The address of the job's result is no URL.")
+			return nil, fail("job", nil, "The result URL of the job is not a valid URL.")
 		}
 		u.User, u.Fragment = nil, ""
 		files = append(files, u)

@@ -77,7 +77,7 @@ func (n *notes) warnings() (all []feedmill.Warning) {
 	add(feedmill.WarnMorePages, n.More,
 		"The source has more data than this response, as %s shows, and only this response was fetched. Set pagination to fetch the other pages.", n.Sign)
 	add(feedmill.WarnIgnored, n.Ended,
-		"page %d was answered with %s, which a rule of errors ignores, and nothing says what comes after it; if that was not the last page, what follows is missing. Where the source says how much there is, pagination.total, totalPages or more can say so", n.Page, statusText(n.Status))
+		"The source returned %[2]s for page %[1]d, which a rule in errors ignores, so the fetch ended there. Later pages are missing if it was not the last page. Set pagination.total, totalPages or more if the source reports the number of pages.", n.Page, statusText(n.Status))
 	add(feedmill.WarnRepeated, n.Same,
 		"page %d has the same records as the first one, in an answer that is otherwise different; where the source does not heed how the page is asked for, other records are missing. Check pagination.param and in", n.SamePage)
 	add(feedmill.WarnCutLists, n.Cut,

@@ -157,7 +157,7 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 		r.ignored.Add(1)
 		return o
 	case matched:
-		o.err = fail("source-error", nil, "The source answered %s%s, which a rule of the feed takes for an error.", statusText(status), r.said(rule, a))
+		o.err = fail("source-error", nil, "The source returned %s%s, which a rule in errors treats as an error.", statusText(status), r.said(rule, a))
 		if rule.path == graphQLErrors {
 			o.err = fail("source-error", nil, "The response of GraphQL has errors%s. Fix the query or its variables.", r.said(rule, a))
 		}
@@ -315,7 +315,7 @@ func shorten(text string) string {
 // wantJSON refuses a page in which the next one cannot be found.
 func (a *answer) wantJSON(format string) error {
 	if a.scanErr != nil && format != "json" {
-		return fail("pagination", nil, "The pages are %s, in which no path leads to the next one. Use linkHeader, offset or page.", format)
+		return fail("pagination", nil, "The pages are %s, in which a path cannot find the next page. Use linkHeader, offset or page.", format)
 	}
 	return nil
 }
@@ -325,11 +325,11 @@ func (r *sequence) followRange(a *answer, next *step) (*step, error) {
 	span, bytes := nextRange(a.header)
 	switch {
 	case bytes:
-		return nil, fail("pagination", nil, "Page %d is a part of a file (Content-Range: bytes), and pagination of the kind range asks for parts of a list. Leave pagination out.", a.step.number)
+		return nil, fail("pagination", nil, "Page %d is a part of a file (Content-Range: bytes), but pagination of the kind range requests parts of a list. Remove pagination.", a.step.number)
 	case span == "":
 		return nil, nil
 	case r.seen.step(span) && !a.last:
-		return nil, fail("pagination-loop", nil, "Page %d leads to a range that was fetched before. The source may not support the header Range.", a.step.number)
+		return nil, fail("pagination-loop", nil, "Page %d leads to a range that was fetched before. The source might not support the Range header.", a.step.number)
 	}
 	next.span = span
 	return next, nil
@@ -343,7 +343,7 @@ func (p *pagination) tokenText(token value, page int) (string, error) {
 	text, ok := token.text()
 	switch {
 	case p.kind == pagesURL && token.kind != '"':
-		return "", fail("pagination", nil, "On page %d the path %s leads to no text, and so to no address.", page, p.place())
+		return "", fail("pagination", nil, "On page %d the path %s does not lead to a string, so there is no URL.", page, p.place())
 	case !ok && token.raw == nil:
 		return "", fail("pagination", nil, "On page %d the path %s leads to a token of more than %d bytes.", page, p.place(), maxToken)
 	case !ok:
@@ -379,13 +379,13 @@ func (r *sequence) follow(a *answer) (*step, error) {
 	if r.spec.pagination.kind != pagesCursor {
 		u, err := a.url.Parse(to)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, fail("pagination", nil, "On page %d the address of the next page is no URL.", a.step.number)
+			return nil, fail("pagination", nil, "On page %d the URL of the next page is not valid.", a.step.number)
 		}
 		u.User, u.Fragment = nil, ""
 		next.url, next.token, to = u, nil, u.String()
 	}
 	if r.seen.step(to) && !a.last {
-		return nil, fail("pagination-loop", nil, "Page %d leads to a page that was there before.", a.step.number)
+		return nil, fail("pagination-loop", nil, "Page %d leads to a page that was already fetched.", a.step.number)
 	}
 	return next, nil
 }

@@ -60,7 +60,7 @@ func (r *run) parents(ctx context.Context) (all []parent, err error) {
 			return err
 		}
 		if all = append(all, p); len(all) > maxParents {
-			return fail("too-many-pages", nil, "There are more than %d rows in each.in.", maxParents)
+			return fail("too-many-pages", nil, "each.in has more than %d rows, the maximum.", maxParents)
 		}
 		return nil
 	}
@@ -86,11 +86,11 @@ func (e *each) parent(row *strictjson.Value, number int) (p parent, err error) {
 	for _, name := range e.uses {
 		v := member(row, name)
 		if v == nil || v.Kind == 'n' {
-			return p, fail("each", nil, "Row %d of each.in has no value for %q, which the request or include needs.", number, name)
+			return p, fail("each", nil, "Row %d of each.in has no value for %q, which the request or include requires.", number, name)
 		}
 		text, ok := scalar(v)
 		if !ok && !slices.Contains(e.include, name) {
-			return p, fail("each", nil, "In row %d of each.in %q is no text, number or boolean.", number, name)
+			return p, fail("each", nil, "In row %d of each.in, %q is not a string, number or boolean.", number, name)
 		}
 		token := e.as
 		if name != "" {
@@ -136,14 +136,14 @@ func (r *run) feedParents(ctx context.Context, add func(*strictjson.Value) error
 	}
 	rows, version, err := r.f.options.Rows(ctx, r.job.Workspace, r.spec.each.feed, r.spec.each.uses)
 	if errors.Is(err, feedmill.ErrNotFound) {
-		return fail("each", err, "The feed %s of each.in is not there, or has no data yet.", r.spec.each.feed)
+		return fail("each", err, "The feed %s in each.in does not exist or has no data yet.", r.spec.each.feed)
 	}
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && errors.Is(err, feedmill.ErrInvalid) {
 		detail := refusal.Detail
 		if len(refusal.Faults) > 0 {
 			detail = refusal.Faults[0].Detail
 		}
-		return fail("each", err, "The rows of the feed %s of each.in do not have what the request or include needs. %s", r.spec.each.feed, upperFirst(detail))
+		return fail("each", err, "The rows of the feed %s in each.in do not have the columns that the request or include requires. %s", r.spec.each.feed, upperFirst(detail))
 	}
 	if err != nil {
 		return err

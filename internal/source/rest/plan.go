@@ -49,7 +49,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	}
 	fresh := r.unknown(all)
 	if n := len(p.windows)*len(all) + len(passed)*len(fresh); n > maxParents {
-		return p, fail("too-many-pages", nil, "There are %d windows of %d parents, which is more than %d requests. Choose a later start, a longer step or fewer parents.", len(p.windows)+len(passed), len(all), maxParents)
+		return p, fail("too-many-pages", nil, "There are %d windows for %d parents, more than %d requests, the maximum. Choose a later start, a longer step or fewer parents.", len(p.windows)+len(passed), len(all), maxParents)
 	}
 	// What has passed is fetched first: the rows that can be there already are then
 	// the first ones.

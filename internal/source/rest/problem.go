@@ -14,31 +14,31 @@ var ErrAuth = errors.New("the credential was refused")
 // The titles of problems, by their types.
 var titles = map[string]string{
 	"source-auth":        "The source refused the credential",
-	"source-status":      "The source answered with an error",
+	"source-status":      "The source returned an error",
 	"source-unreachable": "The source could not be reached",
 	"source-timeout":     "The source took too long",
-	"source-truncated":   "The answer of the source broke off",
-	"source-busy":        "The source asks to wait for long",
+	"source-truncated":   "The response of the source was interrupted",
+	"source-busy":        "The source requests a long wait",
 	"source-error":       "The source reported an error",
 	"forbidden-address":  "The address is not allowed",
-	"redirect":           "The source redirects in a way that is not followed",
-	"wrong-content-type": "The answer has the wrong content type",
+	"redirect":           "The source redirects in an unsupported way",
+	"wrong-content-type": "The response has the wrong content type",
 	"pagination-loop":    "The pages repeat themselves",
 	"too-many-pages":     "There are too many pages",
 	"data-too-large":     "There is too much data",
 	"pagination":         "The next page cannot be found",
 	"token":              "No token was received",
 	"data":               "The data cannot be modelled",
-	"zip-entry":          "The file of the archive is not known",
+	"zip-entry":          "The file in the archive was not found",
 	"each":               "The rows of each cannot be used",
-	"job":                "The job of the source brought no result",
+	"job":                "The job of the source returned no result",
 	"column":             "A value does not fit its column",
-	"all-ignored":        "Every answer was ignored",
+	"all-ignored":        "Every response was ignored",
 	"possible-error":     "The response looks like an error",
 	"deleted":            "A deletion cannot be read",
 	"no-cursor":          "No record has the cursor",
 	"missing-path":       "The records are not where the path says",
-	"definition":         "The definition is not valid any more",
+	"definition":         "The definition is no longer valid",
 }
 
 // fail makes a failure of a type.
@@ -56,5 +56,5 @@ func outgrown(err error) error {
 		return err
 	}
 	first := refusal.Faults[0]
-	return fail("definition", err, "The definition of the feed was taken before and is not valid any more; change it. %s: %s", first.Pointer, first.Detail)
+	return fail("definition", err, "The definition of the feed was accepted by an earlier release and is no longer valid. Change it. %s: %s", first.Pointer, first.Detail)
 }

@@ -114,7 +114,7 @@ func (r Response) checkTabular(format string) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return fail("wrong-content-type", nil, "The answer is %s. %s: %s", format, strings.ReplaceAll(faults[0].Pointer[1:], "/", "."), faults[0].Detail)
+	return fail("wrong-content-type", nil, "The response is %s. %s: %s", format, strings.ReplaceAll(faults[0].Pointer[1:], "/", "."), faults[0].Detail)
 }
 
 // tabularFaults are what of a response is not for pages that are no JSON.

@@ -80,7 +80,7 @@ func TestRefreshTokensRotate(t *testing.T) {
 		}
 		l.fetcher = NewFetcher(l.fetcher.options)
 		secrets = d.Secrets()
-		if err := fetch(); failureOf(err) != "source-auth" || !strings.Contains(err.Error(), "invalid_grant: It was used before, when") {
+		if err := fetch(); failureOf(err) != "source-auth" || !strings.Contains(err.Error(), "invalid_grant: It was used before, to the token request") {
 			t.Error(err)
 		}
 		if shown := l.trace(); strings.Contains(shown, "refresh-") || strings.Contains(shown, "access-") {

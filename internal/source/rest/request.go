@@ -89,7 +89,7 @@ func newRequest(ctx context.Context, method string, target *url.URL, body, conte
 	request, err := http.NewRequestWithContext(ctx, method, plain.String(), reader)
 	if err != nil {
 		// The error can hold the URL, whose secrets are not masked here.
-		return nil, fail("fetch-failed", nil, "The request cannot be made: with its tokens replaced, the URL is none.")
+		return nil, fail("fetch-failed", nil, "The request cannot be sent, because the URL is not valid after its tokens are replaced.")
 	}
 	setUnlessEmpty(request.Header, "Content-Type", contentType)
 	return request, nil
@@ -200,7 +200,7 @@ func (q *request) address(m moment) (*url.URL, error) {
 	m = m.within(maxAddress)
 	u, err := url.Parse(q.url.expand(m, escapeInURL))
 	if err != nil {
-		return nil, fail("fetch-failed", nil, "With its tokens replaced, the URL is none.")
+		return nil, fail("fetch-failed", nil, "The URL is not valid after its tokens are replaced.")
 	}
 	for _, p := range q.query {
 		u.RawQuery = p.add(removeQuery(u.RawQuery, p.name), m)
@@ -318,7 +318,7 @@ func putMember(v *strictjson.Value, name string, value strictjson.Value) error {
 			v.Set(part, strictjson.Value{Kind: '{'})
 		}
 		if v = v.Member(part); v.Kind != '{' {
-			return fail("pagination", nil, "In the body of the request there is no object at %s.", fmt.Sprintf("%q", name))
+			return fail("pagination", nil, "The body of the request has no object at %s.", fmt.Sprintf("%q", name))
 		}
 	}
 	v.Set(strictjson.UnescapePointer(names[len(names)-1]), value)

@@ -134,7 +134,7 @@ func (r *reshaper) page(ctx context.Context, p feedmill.FetchedPage, out io.Writ
 	written := int64(0)
 	write := func(line []byte) error {
 		if written += int64(len(line)); written > limit {
-			return fail("data-too-large", nil, "The rows of page %d come to more than %d bytes, because every row has long names or values of its parent. Ask for smaller pages, or give the columns shorter names.", p.Number, limit)
+			return fail("data-too-large", nil, "The rows of page %d are larger than %d bytes, because every row has long names or values from its parent. Request smaller pages, or use shorter column names.", p.Number, limit)
 		}
 		_, err := out.Write(line)
 		return err
@@ -208,7 +208,7 @@ func (r *reshaper) namesIn(ctx context.Context, p feedmill.FetchedPage) (names [
 		before := len(names)
 		err := eachRecord(ctx, p, path.String(), r.spool, func(raw []byte) error {
 			if len(names) == input.MaxColumns {
-				return fail("column", nil, "Page %d has more than %d names.", p.Number, input.MaxColumns)
+				return fail("column", nil, "Page %d has more than %d names, the maximum.", p.Number, input.MaxColumns)
 			}
 			text, _ := scalar(valueOf(raw))
 			names = append(names, text)
@@ -258,7 +258,7 @@ func (r *reshaper) records(ctx context.Context, p feedmill.FetchedPage, fn func(
 	}
 	if path, err := jsonpath.Parse(holder); err == nil && p.Format == "json" {
 		if found, err := find(ctx, p.Body, p.Body.Size(), path); err == nil && found[0].kind == '[' {
-			return fail("column", nil, "At %s there is a list, and keyAs needs the members of an object: what is in a list has no names. Leave out keyAs.", holder)
+			return fail("column", nil, "The value at %s is a list, but keyAs requires an object. Remove keyAs.", holder)
 		}
 	}
 	return eachRecord(ctx, p, holder, r.spool, func(raw []byte) error {
@@ -285,7 +285,7 @@ func holderOf(path string) string {
 // is empty.
 func eachRecord(ctx context.Context, p feedmill.FetchedPage, path string, spool *input.Spool, fn func(raw []byte) error) error {
 	if p.Format != "json" && p.Format != "ndjson" {
-		return fail("wrong-content-type", nil, "The answer is %s, and JSON is needed here.", p.Format)
+		return fail("wrong-content-type", nil, "The response is %s, but JSON is required.", p.Format)
 	}
 	pages, err := decodejson.NewPages(decodejson.Options{Path: path}, true, spool)
 	if err != nil {

@@ -210,7 +210,7 @@ func TestLackingPages(t *testing.T) {
 	if err := l.page(page(3, `{"error":"busy"}`), ""); err != nil {
 		t.Error(err)
 	}
-	if notes := l.notes(); len(notes) != 1 || notes[0].Count != 1 || !strings.Contains(notes[0].Detail, "page 3") || !strings.Contains(notes[0].Detail, "$.data[*]") {
+	if notes := l.notes(); len(notes) != 1 || notes[0].Count != 1 || !strings.Contains(notes[0].Detail, "Page 3") || !strings.Contains(notes[0].Detail, "$.data[*]") {
 		t.Errorf("%+v", notes)
 	}
 	found := lacking{}
@@ -223,7 +223,7 @@ func TestLackingPages(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if notes := found.notes(); len(notes) != 1 || notes[0].Count != 1 || !strings.Contains(notes[0].Detail, "page 3 has nothing at all at $.rows[*]") {
+	if notes := found.notes(); len(notes) != 1 || notes[0].Count != 1 || !strings.Contains(notes[0].Detail, "Page 3 has nothing at $.rows[*]") {
 		t.Errorf("%+v", notes)
 	}
 }

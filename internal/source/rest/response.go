@@ -47,7 +47,7 @@ func missing(p feedmill.FetchedPage, at string) error {
 		return nil
 	}
 	return fail("missing-path", nil,
-		"The answer has nothing at %s, where response.path (%s) looks for the records. Correct the path, or set response.missing to \"empty\" where the source leaves it out when there are none.", container, path)
+		"The response has nothing at %s, where response.path (%s) expects the records. Correct the path. If the source omits it when there are no records, set response.missing to \"empty\".", container, path)
 }
 
 // lacking are the pages that do not have what the path of the records leads through.
@@ -88,7 +88,7 @@ func (l *lacking) notes() []feedmill.Warning {
 	}
 	return []feedmill.Warning{{
 		Code: feedmill.WarnNothingFound, Count: l.pages,
-		Detail: fmt.Sprintf("page %d has nothing at all at %s, where the records are looked for, and was taken for one without any; where it is an error of the source, a rule of errors can say so", l.first, l.path),
+		Detail: fmt.Sprintf("Page %d has nothing at %s, where the records are expected, so it was read as a page without records. If it is an error of the source, add a rule to errors.", l.first, l.path),
 	}}
 }
 

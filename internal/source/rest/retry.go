@@ -90,29 +90,29 @@ func refusedBy(status int, h http.Header) outcome {
 	switch {
 	case status == http.StatusUnauthorized && asksForDigest(h):
 		return outcome{
-			err:     fail("source-auth", ErrAuth, "The source answered %s and asks for digest authentication. Set auth to kind digest with a username and a password that it accepts.", statusText(status)),
+			err:     fail("source-auth", ErrAuth, "The source returned %s and requires digest authentication. Set auth to kind digest with a valid username and password.", statusText(status)),
 			refused: true,
 		}
 	case status == http.StatusUnauthorized:
 		return outcome{
-			err:     fail("source-auth", ErrAuth, "The source answered %s. Give it a credential that it accepts.", statusText(status)),
+			err:     fail("source-auth", ErrAuth, "The source returned %s. Set a valid credential.", statusText(status)),
 			refused: true,
 		}
 	case status == http.StatusForbidden && !asked:
-		failure := fail("source-auth", nil, "The source answered %s. Give it a credential that may read this.", statusText(status))
+		failure := fail("source-auth", nil, "The source returned %s. Check that the credential can read this resource.", statusText(status))
 		failure.Forbidden = true
 		return outcome{err: failure}
 	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status == http.StatusForbidden:
-		return outcome{err: fail("source-status", nil, "The source answered %s.", statusText(status)), retry: true, after: after}
+		return outcome{err: fail("source-status", nil, "The source returned %s.", statusText(status)), retry: true, after: after}
 	}
-	return outcome{err: fail("source-status", nil, "The source answered %s. Check the request.", statusText(status))}
+	return outcome{err: fail("source-status", nil, "The source returned %s. Check the request.", statusText(status))}
 }
 
 // sendFailed says what it means that a request got no answer.
 func (e *exchange) sendFailed(ctx context.Context, err error) outcome {
 	switch {
 	case e.f.options.Forbidden != nil && errors.Is(err, e.f.options.Forbidden):
-		return outcome{err: fail("forbidden-address", err, "The egress policy forbids the address of the source. Where it is meant, ask the operator to allow it.")}
+		return outcome{err: fail("forbidden-address", err, "The egress policy forbids the address of the source. Ask the operator to allow it.")}
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return outcome{err: e.tookTooLong(), retry: true}
 	}
@@ -150,7 +150,7 @@ func unreachable(err error) string {
 }
 
 func (e *exchange) tookTooLong() error {
-	return fail("source-timeout", errTimeout, "The source sent nothing for %s, or took longer than %s in all.",
+	return fail("source-timeout", errTimeout, "The source sent nothing for %s, or took longer than %s in total.",
 		feedmill.FormatDuration(e.timeout), feedmill.FormatDuration(max(maxExchange, e.timeout)))
 }
 
@@ -159,13 +159,13 @@ func (r *run) readFailed(err error) outcome {
 	refusal, ours := errors.AsType[*feedmill.Error](err)
 	switch {
 	case ours && errors.Is(refusal, feedmill.ErrTooLarge):
-		return outcome{err: fail("data-too-large", err, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", r.spec.pagination.maxBytes)}
+		return outcome{err: fail("data-too-large", err, "The data is larger than %d bytes. Raise pagination.maxBytes, or request less data.", r.spec.pagination.maxBytes)}
 	case ours && errors.Is(refusal, feedmill.ErrUnsupported):
-		return outcome{err: fail("wrong-content-type", err, "The answer is compressed in a way that was not asked for (its Content-Encoding), and cannot be read; gzip and zstd can.")}
+		return outcome{err: fail("wrong-content-type", err, "The response has an unsupported Content-Encoding. The source must use gzip, zstd or none.")}
 	case ours && errors.Is(refusal, feedmill.ErrUnprocessable):
-		return outcome{err: fail("source-truncated", err, "The answer is cut, or not compressed in the way that it says (its Content-Encoding)."), retry: true}
+		return outcome{err: fail("source-truncated", err, "The response is truncated or does not match its Content-Encoding."), retry: true}
 	case ours, errors.Is(err, io.ErrUnexpectedEOF):
-		return outcome{err: fail("source-truncated", err, "The answer ended before its end."), retry: true}
+		return outcome{err: fail("source-truncated", err, "The response ended too early."), retry: true}
 	}
-	return outcome{err: fail("source-truncated", err, "The answer broke off before its end."), retry: true}
+	return outcome{err: fail("source-truncated", err, "The connection was lost before the end of the response."), retry: true}
 }

@@ -181,13 +181,13 @@ func (s *sequence) after(a *answer, records int64) (*step, error) {
 	s.result.Records += records
 	switch {
 	case a.scanErr != nil:
-		return nil, fail("pagination", a.scanErr, "Page %d is no JSON that the next page could be found in.", a.step.number)
+		return nil, fail("pagination", a.scanErr, "Page %d is not valid JSON, so the next page cannot be found.", a.step.number)
 	case records > 0 && int64(a.step.number) > p.maxPages:
-		return nil, fail("too-many-pages", nil, "There are more than %d pages. Raise pagination.maxPages, ask for larger pages, or ask for less.", p.maxPages)
+		return nil, fail("too-many-pages", nil, "There are more than %d pages. Raise pagination.maxPages, request larger pages, or request less data.", p.maxPages)
 	case a.last:
 		return nil, nil
 	case records > 0 && s.seen.page(a.hash):
-		return nil, fail("pagination-loop", nil, "Page %d is the same as one before it. Check the pagination: the source seems not to heed it.", a.step.number)
+		return nil, fail("pagination-loop", nil, "Page %d is the same as an earlier page. Check pagination; the source seems to ignore it.", a.step.number)
 	case a.nextErr != nil:
 		return nil, a.nextErr
 	case p.reached(a, s.records):
@@ -226,10 +226,10 @@ func (s *sequence) afterEmpty(a *answer) (*step, *prefetch, error) {
 		return nil, nil, a.nextErr
 	}
 	if s.empty++; s.empty >= maxEmptyPages {
-		return nil, nil, fail("pagination-loop", nil, "%d pages in a row have no records, and the source names yet another. Check the pagination and response.path.", s.empty)
+		return nil, nil, fail("pagination-loop", nil, "%d consecutive pages have no records, and the source has yet another page. Check pagination and response.path.", s.empty)
 	}
 	if int64(a.next.number) > s.spec.pagination.maxPages+1 {
-		return nil, nil, fail("too-many-pages", nil, "There are more than %d pages. Raise pagination.maxPages, ask for larger pages, or ask for less.", s.spec.pagination.maxPages)
+		return nil, nil, fail("too-many-pages", nil, "There are more than %d pages. Raise pagination.maxPages, request larger pages, or request less data.", s.spec.pagination.maxPages)
 	}
 	return a.next, nil, nil
 }

@@ -141,7 +141,7 @@ func (s *Source) checkURLs(d *Definition, wrong error) error {
 			continue
 		}
 		if err := s.fetcher.options.CheckURL(place.URL); err != nil {
-			faults = append(faults, feedmill.Fault{Pointer: place.Pointer, Detail: "The URL cannot be used: " + err.Error() + "."})
+			faults = append(faults, feedmill.Fault{Pointer: place.Pointer, Detail: "url cannot be used: " + err.Error() + "."})
 		}
 	}
 	switch {
@@ -207,7 +207,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 			_ = os.RemoveAll(f.Stage) // else the same records would come again; what is left is swept
 		}
 		return feedmill.Fetched{}, fail("no-cursor", nil,
-			"None of the %d records has a value at incremental.cursorPath, the column %q, so everything would be fetched and kept again the next time. Correct the path.", result.Records, column)
+			"None of the %d records has a value at incremental.cursorPath, the column %q, so the next refresh would store all rows again. Correct the path.", result.Records, column)
 	}
 	before := positions
 	if positions, err = spec.advance(before, result.Position, cursor.Newest(), full, f.Now); err != nil {

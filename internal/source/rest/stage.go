@@ -201,7 +201,7 @@ func (r *run) replay(ctx context.Context, units []unit, rows []rowCounts) (int, 
 			rows[n].add(came)
 			r.result.Records += most(came)
 			if spent := r.spent.Add(page.Body.Size()); spent > r.spec.pagination.maxBytes {
-				return 0, fail("data-too-large", nil, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", r.spec.pagination.maxBytes)
+				return 0, fail("data-too-large", nil, "The data is larger than %d bytes. Raise pagination.maxBytes, or request less data.", r.spec.pagination.maxBytes)
 			}
 		}
 		r.taken.Add(int64(len(pages)))

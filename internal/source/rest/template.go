@@ -88,7 +88,7 @@ func (m moment) tooLong(what string, most int) error {
 	if *m.room >= 0 {
 		return nil
 	}
-	return fail("fetch-failed", nil, "With its tokens replaced, %s has more than %d bytes. Use shorter values, or fewer tokens.", what, most)
+	return fail("fetch-failed", nil, "After its tokens are replaced, %s has more than %d bytes, the maximum. Use shorter values or fewer tokens.", what, most)
 }
 
 // with is the moment with one more value.

@@ -65,7 +65,7 @@ func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.R
 				look(response)
 			default:
 				if found, err = find(response.Request.Context(), bytes.NewReader(data), int64(len(data)), paths...); err != nil {
-					o.err, o.retry = fail("token", nil, "The answer of the source to the login is no JSON."), true
+					o.err, o.retry = fail("token", nil, "The response to the token request is not JSON."), true
 				} else if !found[0].isSet() {
 					o.err = noToken(status, data, paths[0])
 				}
@@ -86,10 +86,10 @@ var (
 // oauthErrors says what to do about the errors that the standard names.
 var oauthErrors = map[string]string{
 	"invalid_client":         "Check the client id and the client secret.",
-	"invalid_grant":          "What was given for a token is not valid any more; sign in again and give the new one.",
+	"invalid_grant":          "The grant is no longer valid. Sign in again and set the new grant.",
 	"invalid_scope":          "Check the scope.",
-	"unauthorized_client":    "The client may not ask for tokens in this way; allow it where the client is registered.",
-	"unsupported_grant_type": "The source gives no tokens in this way; use another kind of auth.",
+	"unauthorized_client":    "The client is not allowed to request tokens in this way. Allow it in the registration of the client.",
+	"unsupported_grant_type": "The source does not issue tokens in this way. Use another kind of auth.",
 }
 
 // errGrant is why a token is refused that was given for another. To say it in
@@ -115,7 +115,7 @@ func tokenRefused(status int, answer []byte) error {
 	if strings.HasPrefix(said, " with invalid_grant") {
 		cause = errGrant
 	}
-	return fail("source-auth", cause, "The source answered %s%s when it was asked for a token. %s", statusText(status), said, advice)
+	return fail("source-auth", cause, "The source returned %s%s to the token request. %s", statusText(status), said, advice)
 }
 
 // noToken says why there is no token in an answer that is no error by its status. What
@@ -125,17 +125,17 @@ func noToken(status int, answer []byte, path *jsonpath.Path) error {
 	if err == nil && found[0].kind == '"' && found[0].isSet() {
 		return tokenRefused(status, answer)
 	}
-	return fail("token", nil, "There is no token at %s in the answer of the source to the login.", path)
+	return fail("token", nil, "The response to the token request has no token at %s.", path)
 }
 
 // received is the token that was found.
 func (r *run) received(text, lives value) (receivedToken, error) {
 	token, ok := text.text()
 	if !ok || token == "" || text.kind == 't' || text.kind == 'f' {
-		return receivedToken{}, fail("token", nil, "There is no token in the answer of the source to the login.")
+		return receivedToken{}, fail("token", nil, "The response to the token request has no token.")
 	}
 	if !httpguts.ValidHeaderFieldValue(token) {
-		return receivedToken{}, fail("token", nil, "The token that the source gives holds characters that a header cannot.")
+		return receivedToken{}, fail("token", nil, "The token from the source contains characters that are not allowed in a header.")
 	}
 	r.mask.add(token)
 	t := receivedToken{text: token}

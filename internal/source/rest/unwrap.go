@@ -33,7 +33,7 @@ func (s *sequence) unwrap(a *answer, o outcome) outcome {
 	}
 	if err != nil {
 		if _, ok := errors.AsType[*feedmill.SourceFailure](err); !ok {
-			err = fail("source-truncated", err, "The answer is an archive that cannot be read: %s.", err)
+			err = fail("source-truncated", err, "The response is an archive that cannot be read: %s.", err)
 			o.retry = true
 		}
 		o.err = err
@@ -61,13 +61,13 @@ func (s *sequence) unzip(a *answer) error {
 	}
 	found, err := decode.FindEntries(archive, s.job.Entry)
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && len(refusal.Faults) > 0 {
-		return fail("zip-entry", nil, "%s Name it in response.entry.", shorten(refusal.Faults[0].Detail))
+		return fail("zip-entry", nil, "%s Set it in response.entry.", shorten(refusal.Faults[0].Detail))
 	}
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	if len(found) > maxEntries {
-		return fail("zip-entry", nil, "%d files of the archive match response.entry, and at most %d are read. Use a narrower pattern.", len(found), maxEntries)
+		return fail("zip-entry", nil, "response.entry matches %d files in the archive; the maximum is %d. Use a narrower pattern.", len(found), maxEntries)
 	}
 	s.lane.end += a.size
 	var files []pageFile
@@ -104,7 +104,7 @@ type pageFile struct {
 // writeEntry writes a file of an archive, which may be compressed once more, to a place.
 func (s *sequence) writeEntry(entry *zip.File, at int64) (f pageFile, err error) {
 	if entry.Flags&1 != 0 {
-		return f, fail("zip-entry", nil, "The file %q of the archive is encrypted, and cannot be read. Have the source send it without a password.", shorten(entry.Name))
+		return f, fail("zip-entry", nil, "The file %q in the archive is encrypted. The source must send it without a password.", shorten(entry.Name))
 	}
 	file, err := entry.Open()
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *sequence) write(at int64, inner io.Reader) (f pageFile, err error) {
 		return f, err
 	}
 	if n > most {
-		return f, fail("data-too-large", nil, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", s.spec.pagination.maxBytes)
+		return f, fail("data-too-large", nil, "The data is larger than %d bytes. Raise pagination.maxBytes, or request less data.", s.spec.pagination.maxBytes)
 	}
 	return pageFile{start: at, size: n, hash: hash.Sum64(), sum: sum.Sum32()}, nil
 }

@@ -36,7 +36,7 @@ func (r *sequence) wantWhole(a *answer, o outcome) outcome {
 	s := r.scanWhole(a, data)
 	for s.PeekKind() == '{' || s.PeekKind() == '[' {
 		if s.SkipValue() != nil {
-			cut := outcome{err: fail("source-truncated", nil, "The answer is no whole JSON: it ends in the middle."), retry: true, bytes: o.bytes}
+			cut := outcome{err: fail("source-truncated", nil, "The response is truncated JSON."), retry: true, bytes: o.bytes}
 			return cut
 		}
 	}

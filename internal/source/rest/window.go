@@ -30,7 +30,7 @@ func (r *run) windows() (all, passed []window, err error) {
 	text := inc.start.expand(r.at, nil)
 	start, ok := timeOf(text, r.spec.zone)
 	if !ok {
-		return nil, nil, fail("no-cursor", nil, "The time %q of incremental.start is none that windows could begin at; write a date such as 2024-01-31.", shorten(text))
+		return nil, nil, fail("no-cursor", nil, "incremental.start is %q, which is not a time; use a date such as 2024-01-31.", shorten(text))
 	}
 	from := start
 	if at, ok := timeOf(r.from.Window, r.spec.zone); ok {
@@ -53,7 +53,7 @@ func (inc *incremental) cut(from, end time.Time) (all []window, err error) {
 		next := stepped(from, inc.step, 1)
 		all = append(all, window{from, earlier(next, end)})
 		if from = next; len(all) > maxWindows {
-			return nil, fail("too-many-pages", nil, "There are more than %d windows of %s since %s. Make incremental.step longer, or begin later.", maxWindows, feedmill.FormatDuration(inc.step), start.Format(time.RFC3339))
+			return nil, fail("too-many-pages", nil, "There are more than %d windows of %s since %s, the maximum. Use a longer incremental.step, or a later start.", maxWindows, feedmill.FormatDuration(inc.step), start.Format(time.RFC3339))
 		}
 	}
 	return all, nil

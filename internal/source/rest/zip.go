@@ -115,7 +115,7 @@ func (r *reshaper) notes() (notes []feedmill.Warning) {
 	if r.unnamed > 0 {
 		notes = append(notes, feedmill.Warning{
 			Code: feedmill.WarnLongRows, Count: r.unnamed,
-			Detail: "records have more values than response.names finds names; those columns are numbered",
+			Detail: "Some records have more values than response.names has names, so those columns are numbered. Add the missing names.",
 		})
 	}
 	if p := r.shape.pairs; p != nil && p.unnamed > 0 {
@@ -127,14 +127,14 @@ func (r *reshaper) notes() (notes []feedmill.Warning) {
 	for _, name := range slices.Sorted(maps.Keys(r.replaced)) {
 		notes = append(notes, feedmill.Warning{
 			Code: feedmill.WarnHeader, Column: name, Count: r.replaced[name],
-			Detail: "the records have something of this name themselves, which the column of the definition takes the place of; give that another name to have both",
+			Detail: "The records already have a value of this name, which the column of the definition replaced. Rename the column of the definition to keep both.",
 		})
 	}
 	for i, finds := range r.finds {
 		if c := r.shape.columns[i]; finds == 0 && r.seen > 0 {
 			notes = append(notes, feedmill.Warning{
 				Code: feedmill.WarnNothingFound, Column: c.name, Count: r.seen,
-				Detail: fmt.Sprintf("the path %s finds nothing in any of %d records, so the column is empty; correct it, or leave the column out", c.path, r.seen),
+				Detail: fmt.Sprintf("The path %s finds nothing in %d records, so the column is empty. Correct the path, or remove the column.", c.path, r.seen),
 			})
 		}
 	}
