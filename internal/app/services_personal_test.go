@@ -134,7 +134,7 @@ func (p *person) connects(link string) (f restFeed) {
 	if back := p.send(p.goes(link), nil); back.status != http.StatusSeeOther || back.header.Get("Location") != "/ui/connect/choose" {
 		p.t.Fatalf("%d %s", back.status, back.body)
 	}
-	if page := p.send("/ui/connect/choose", nil); page.status != 200 || !strings.Contains(page.body, "Say where first") {
+	if page := p.send("/ui/connect/choose", nil); page.status != 200 || !strings.Contains(page.body, "Choose a location first") {
 		p.t.Fatalf("%d %s", page.status, page.body)
 	}
 	preview := url.Values{"do": {"preview"}, "view": {"contacts"}, "shown": {"contacts"}, "field": {"id", "city"}, "setting.team": {"north"}, "filterField": {"city"}, "filterOp": {"eq"}, "filterValue": {"Oslo"}}
@@ -285,7 +285,7 @@ func TestAttacksOnPages(t *testing.T) {
 	}
 	over("a reused link", newPerson(t, s).send(link, url.Values{}), "The link was already used")
 	over("a look at a reused link", newPerson(t, s).send(link, nil), "The link was already used")
-	over("a link that is none", newPerson(t, s).send("/ui/connect/abc", nil), "not known here")
+	over("a link that is none", newPerson(t, s).send("/ui/connect/abc", nil), "link is unknown")
 
 	for name, spoil := range map[string]func(q url.Values){
 		"tampered state": func(q url.Values) { q.Set("state", "x"+q.Get("state")) },

@@ -15,7 +15,7 @@ var badges = map[string]badge{
 	"refreshing":    {"arc", "running", "Refreshing"},
 	"running":       {"arc", "running", "Running"},
 	"delivering":    {"arc", "running", "Delivering"},
-	"making":        {"arc", "running", "Under way"},
+	"making":        {"arc", "running", "Running"},
 	"ready":         {"disc", "good", "Ready"},
 	"succeeded":     {"disc", "good", "Succeeded"},
 	"delivered":     {"disc", "good", "Delivered"},

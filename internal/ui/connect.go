@@ -43,7 +43,7 @@ func (s *Server) connectRoutes() {
 				return v.connectOver(http.StatusConflict, refusal.Detail)
 			}
 			if errors.Is(err, feedmill.ErrNotFound) {
-				return v.connectOver(http.StatusNotFound, "This link is not known here. Check that it is whole, or ask for another one.")
+				return v.connectOver(http.StatusNotFound, "The link is unknown. Check that it is complete, or request a new one.")
 			}
 			return err
 		}))
@@ -52,7 +52,7 @@ func (s *Server) connectRoutes() {
 
 // connectOver is the page of a link or a sign-in that is over.
 func (v *visit) connectOver(status int, why string) error {
-	return v.render(status, "connect_over", "This is over", why)
+	return v.render(status, "connect_over", "The sign-in has ended", why)
 }
 
 // visitCookie holds the visit. Where the browser lets it, no other host and no page of
@@ -207,7 +207,7 @@ func choose(v *visit) error {
 			return err
 		}
 		v.setVisit("", -1)
-		return v.connectOver(http.StatusOK, "Nothing was connected, and what was granted is given back.")
+		return v.connectOver(http.StatusOK, "The service was not connected. The access that you granted was revoked.")
 	}
 	choice := readChoice(form, o)
 	if err := v.s.People.Configure(ctx, o, choice.Settings); err != nil {

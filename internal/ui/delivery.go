@@ -97,9 +97,9 @@ func waits(d client.Delivery) string {
 		return ""
 	}
 	return map[string]string{
-		"paused":  "for the subscription, which is paused",
-		"breaker": "for the endpoint, which gives no answer and is tried now and then",
-		"order":   "for one before it of the same resource",
+		"paused":  "until the paused subscription is activated",
+		"breaker": "for the endpoint, which does not respond and is probed from time to time",
+		"order":   "for an earlier event of the same resource",
 		"turn":    "for its turn",
 	}[d.WaitsFor.Reason]
 }
@@ -117,7 +117,7 @@ func (p *deliveryPage) steps() {
 		took := took(float64(a.Timing.Total))
 		step.Say = template.HTML(strconv.Itoa(a.Status) + ", " + took)
 		if a.Status == 0 {
-			step.Say = template.HTML("no answer, " + took)
+			step.Say = template.HTML("no response, " + took)
 		}
 		if a.Status < 200 || a.Status > 299 || a.Error != "" {
 			step.State = "failed"
@@ -210,7 +210,7 @@ func timingBar(t client.Timing) (template.HTML, []timingPart) {
 		{"t2", "Connect", t.Connect},
 		{"t3", "TLS", t.TLS},
 		{"t4", "First byte", first},
-		{"t5", "Rest of the answer", max(t.Total-before-first, 0)},
+		{"t5", "Rest of the response", max(t.Total-before-first, 0)},
 	}
 	var b strings.Builder
 	words := make([]timingPart, len(parts))

@@ -167,11 +167,11 @@ func whyNot(s client.Subscription, e client.Event) string {
 	}
 	switch {
 	case !slices.Contains(s.Events, e.Type) && !slices.Contains(s.Events, family+".*"):
-		return "It is to other types: " + strings.Join(s.Events, ", ") + "."
+		return "It subscribes to other types: " + strings.Join(s.Events, ", ") + "."
 	case s.Filters.ResourceID != "" && s.Filters.ResourceID != e.ResourceID:
-		return "It is to the resource " + s.Filters.ResourceID + " alone."
+		return "It is limited to the resource " + s.Filters.ResourceID + "."
 	}
-	return "It was made or activated after the event. A replay of what is missing delivers it."
+	return "It was created or activated after the event. Replay missing events to deliver it."
 }
 
 // publishable is what publishes an event like this one.

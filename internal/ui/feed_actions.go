@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"github.com/feedmill/feedmill/client"
 )
 
-// refused is what the API says of a request that a person can mend.
+// refused returns the detail of a problem that the user can fix.
 func refused(err error) (detail string, ok bool) {
 	p, ok := errors.AsType[*client.Problem](err)
 	if !ok || p.Status < 400 || p.Status >= 500 || p.Status == http.StatusUnauthorized || p.Status == http.StatusNotFound {
@@ -39,12 +40,38 @@ func faultsOf(err error, fields ...string) (map[string]string, bool) {
 				place = field
 			}
 		}
-		faults[place] = strings.TrimSpace(faults[place] + " " + f.Detail)
+		faults[place] = strings.TrimSpace(faults[place] + " " + formFault(place, f))
 	}
 	if len(p.Errors) == 0 {
 		faults[""] = p.Detail
 	}
 	return faults, true
+}
+
+// missing has what to do about fields that are empty, by their pointers.
+var missing = map[string]string{
+	"name": "Enter a name.", "serviceName": "Enter a name.", "url": "Enter a URL.", "request/url": "Enter a URL.",
+	"events": "Choose at least one event type.", "scopes": "Choose at least one scope.", "type": "Choose an event type.",
+	"key": "Choose at least one key column.", "config/host": "Enter a host.", "config/database": "Enter a database.",
+	"config/user": "Enter a user.", "config/path": "Enter the path of a file.", "schedule": "Choose a schedule.",
+	"auth": "Enter all fields of the credential.", "pagination": "Enter all fields of the pagination.",
+}
+
+// labels are the names of fields on the pages, where they differ from those of the API.
+var labels = map[string]string{"url": "The URL", "name": "The name", "serviceName": "The name", "resourceId": "The resource", "id": "The ID", "expiresAt": "The end"}
+
+// formFault returns the detail of a fault for the user of a form: the API names its
+// fields, a form shows the message beside the field.
+func formFault(place string, f client.Fault) string {
+	empty := strings.HasSuffix(f.Detail, " is required.") || strings.HasSuffix(f.Detail, "must not be empty.") || strings.HasSuffix(f.Detail, "; it has 0.") || strings.HasSuffix(f.Detail, ", not null.")
+	if empty && place != "" {
+		return cmp.Or(missing[place], "Enter a value.")
+	}
+	name := f.Where()[strings.LastIndex(f.Where(), "/")+1:]
+	if rest, named := strings.CutPrefix(f.Detail, name+" "); named && place != "" {
+		return cmp.Or(labels[name], "This field") + " " + rest
+	}
+	return f.Detail
 }
 
 // act is a form that does one thing to a record and leads back to its page.

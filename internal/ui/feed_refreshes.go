@@ -73,7 +73,7 @@ var stages = []struct {
 	stage         feedmill.RefreshStage
 	during, badge string
 }{
-	{feedmill.StageWaiting, "Waiting for its turn", "Wait"},
+	{feedmill.StageWaiting, "Waiting for a slot", "Wait"},
 	{feedmill.StageFetching, "Fetching", "Fetch"},
 	{feedmill.StageModelling, "Modelling", "Model"},
 	{feedmill.StageStoring, "Storing", "Store"},
@@ -86,7 +86,7 @@ func (p refreshPage) StageWords() string {
 			return s.during
 		}
 	}
-	return "Under way"
+	return "Running"
 }
 
 // Stages are the steps of a refresh that runs: done, under way or to come.

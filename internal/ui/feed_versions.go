@@ -50,7 +50,7 @@ func changeVersion(v *visit) error {
 	id := v.r.PathValue("id")
 	number, err := strconv.ParseInt(v.r.PathValue("version"), 10, 64)
 	if err != nil {
-		return &client.Problem{Status: http.StatusNotFound, Title: "There is nothing here", Detail: "Versions go by numbers."}
+		return &client.Problem{Status: http.StatusNotFound, Title: "The resource was not found", Detail: "A version must be a number."}
 	}
 	said := "saved"
 	if v.r.PostFormValue("do") == "restore" {

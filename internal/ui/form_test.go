@@ -75,3 +75,30 @@ func FuzzForm(f *testing.F) {
 		}
 	})
 }
+
+// Faults of the API become messages for the user of a form.
+func TestFormFaults(t *testing.T) {
+	fault := func(pointer, detail string) client.Fault { return client.Fault{Pointer: pointer, Detail: detail} }
+	for _, c := range []struct {
+		field string
+		fault client.Fault
+		want  string
+	}{
+		{"events", fault("/events", "This field is required."), "Choose at least one event type."},
+		{"events", fault("/events", "events must have 1 to 50 elements; it has 0."), "Choose at least one event type."},
+		{"events", fault("/events", "events must be an array of strings, not null."), "Choose at least one event type."},
+		{"events", fault("/events/0", "Unknown event type."), "Unknown event type."},
+		{"name", fault("/name", "The name must not be empty."), "Enter a name."},
+		{"url", fault("/url", "url must not have a fragment."), "The URL must not have a fragment."},
+		{"config/port", fault("/config/port", "port must be an integer between 1 and 65535."), "This field must be an integer between 1 and 65535."},
+		{"config/user", fault("/config/user", "This field is required."), "Enter a user."},
+		{"description", fault("/description", "description must not be empty."), "Enter a value."},
+		{"", fault("/rules", "rules must be between 1 and 2."), "rules must be between 1 and 2."},
+		{"", fault("/rules", "This field is required."), "This field is required."},
+	} {
+		faults, ok := faultsOf(&client.Problem{Status: http.StatusBadRequest, Errors: []client.Fault{c.fault}}, "events", "name", "url", "config/port", "config/user", "description")
+		if !ok || len(faults) != 1 || faults[c.field] != c.want {
+			t.Errorf("%+v is %q, want %q at %q", c.fault, faults, c.want, c.field)
+		}
+	}
+}

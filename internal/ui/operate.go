@@ -169,14 +169,14 @@ func worstOf(o client.Operation) string {
 	for _, s := range o.Stores {
 		switch {
 		case s.State != "ready":
-			return "The store of " + s.Name + " gives no answer. Nothing is accepted until it does; nothing accepted is lost."
+			return "The store of " + s.Name + " does not respond. Feedmill accepts nothing until it does. Accepted data is safe."
 		case isLow(s):
-			return "The disk of " + cmp.Or(s.Replica, "a replica") + " has " + byteSize(*s.FreeBytes) + " left. When it is full, uploads and events are refused; nothing accepted is lost."
+			return "The disk of " + cmp.Or(s.Replica, "a replica") + " has " + byteSize(*s.FreeBytes) + " left. When it is full, uploads and events are rejected. Accepted data is safe."
 		}
 	}
 	for _, r := range o.Replicas {
 		if r.MissingFiles > 0 {
-			return r.Name + " lacks " + plural(r.MissingFiles, "file") + " of feeds. It delivers events, but does not serve or refresh those feeds. Run the replica that has the files, or restore them."
+			return r.Name + " is missing " + plural(r.MissingFiles, "file") + " of feeds. It delivers events, but does not serve or refresh those feeds. Run the replica that has the files, or restore them."
 		}
 	}
 	if n := len(o.Series); n > 0 && o.Series[n-1].OldestDue > 60 {
@@ -184,7 +184,7 @@ func worstOf(o client.Operation) string {
 	}
 	for _, r := range o.Replicas {
 		if r.LeaseAge > silentAfter.Seconds() {
-			return r.Name + " has said nothing for " + span(time.Duration(r.LeaseAge)*time.Second) + ". Where it is gone, the other replicas take its slots; nothing accepted is lost."
+			return r.Name + " has not reported for " + span(time.Duration(r.LeaseAge)*time.Second) + ". If it has stopped, the other replicas take over its slots. Accepted data is safe."
 		}
 	}
 	if n := len(o.Breakers); n > 0 {
@@ -192,7 +192,7 @@ func worstOf(o client.Operation) string {
 		if n == 1 {
 			word = " gives"
 		}
-		return plural(n, "endpoint") + word + " no answer. One attempt at a time is made to see; what waits is charged no attempt."
+		return plural(n, "endpoint") + word + " no response. Feedmill probes with one attempt; waiting deliveries lose no attempts."
 	}
 	return ""
 }

@@ -32,7 +32,7 @@ func TestOperateShowsAllReplicas(t *testing.T) {
 	New(Options{API: api, Version: "1.0.0", Log: slog.New(slog.DiscardHandler)}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/ui/operate", nil))
 	page := w.Body.String()
 	for _, want := range []string{
-		"2 replicas, PostgreSQL 17.2, all workspaces", "256 slots", "pg:5432/feedmill", "19 of 48 connections", "Low", "/var/lib/feedmill", "fm-1", "lacks 3 files of feeds", "1.0.1", `x="170" width="86"`, "The disk of fm-2 has", "Silent", ">1\u202f000+</td>",
+		"2 replicas, PostgreSQL 17.2, all workspaces", "256 slots", "pg:5432/feedmill", "19 of 48 connections", "Low", "/var/lib/feedmill", "fm-1", "missing 3 files of feeds", "1.0.1", `x="170" width="86"`, "The disk of fm-2 has", "Silent", ">1\u202f000+</td>",
 		`<a href="/ui/subscriptions/sub_1">ERP &lt;bridge&gt;</a>`, "accepted <b>428</b>",
 	} {
 		if !strings.Contains(page, want) {

@@ -283,7 +283,7 @@ func distinctTexts(list []string) (out []string) {
 func (p *queryPage) preview(v *visit) error {
 	spec, err := json.MarshalIndent(p.spec(), "", "  ")
 	if err != nil {
-		p.Fault = "A value that is no number stands where one is wanted."
+		p.Fault = "A number is required. Check the limit and the values of filters."
 		return nil
 	}
 	p.Spec = string(spec)

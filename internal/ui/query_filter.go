@@ -64,8 +64,8 @@ func (p queryPage) Several() (out []queryField) {
 
 var ranWords = map[feedmill.RanIn]string{
 	feedmill.RanInSource: "in the source",
-	feedmill.RanInHere:   "here, on the rows that came",
-	feedmill.RanInBoth:   "in the source, and again here",
+	feedmill.RanInHere:   "in Feedmill, on the returned rows",
+	feedmill.RanInBoth:   "in the source and again in Feedmill",
 }
 
 // RanWords say where a filter ran.

@@ -64,7 +64,7 @@ func receiveRest(v *visit) error {
 	do := v.r.PostFormValue("do")
 	spec, err := p.read(v.r.PostFormValue("from") == "yaml" || do == "read")
 	if err != nil {
-		p.Fault = "The YAML cannot be read: " + err.Error()
+		p.Fault = "The YAML is not valid: " + err.Error()
 		return v.render(http.StatusUnprocessableEntity, "rest", "Fetch a REST API", p)
 	}
 	switch do {
@@ -340,13 +340,13 @@ func (p restPage) AuthKinds() []operator {
 
 // PageKinds are the ways to the next page.
 func (p restPage) PageKinds() []operator {
-	return withOther([]operator{{"none", "One answer has all"}, {"nextUrl", "The answer has the next URL"}, {"linkHeader", "Link header"}, {"cursor", "Cursor"}, {"offset", "Offset"}, {"page", "Page number"}}, p.Paging)
+	return withOther([]operator{{"none", "Single page"}, {"nextUrl", "Next URL in the response"}, {"linkHeader", "Link header"}, {"cursor", "Cursor"}, {"offset", "Offset"}, {"page", "Page number"}}, p.Paging)
 }
 
 // withOther adds what the definition says where the form has no word for it.
 func withOther(kinds []operator, chosen string) []operator {
 	if !slices.ContainsFunc(kinds, func(k operator) bool { return k.Op == chosen }) && chosen != "" {
-		kinds = append(kinds, operator{chosen, chosen + ", as the YAML says"})
+		kinds = append(kinds, operator{chosen, chosen + ", as in the YAML"})
 	}
 	return kinds
 }

@@ -104,7 +104,7 @@ func (p schedulePlan) schedule() (s feedmill.Schedule, wrong string) {
 	case "every":
 		every, err := feedmill.ParseDuration(p.Every)
 		if err != nil {
-			return s, `An interval is a number and a unit, such as "15m", "6h" or "1d".`
+			return s, `Enter an interval as a number and a unit, such as "15m", "6h" or "1d".`
 		}
 		s.Every = every
 	case "cron":

@@ -26,9 +26,9 @@ func signIn(v *visit) error {
 	form := v.signInForm(v.r.PostFormValue("next"))
 	_, err := v.api.SignIn(v.r.Context(), client.SignIn{Key: strings.TrimSpace(v.r.PostFormValue("key"))})
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status < 500 {
-		form.Error = "This key is not known here, or was revoked. Copy it whole, without spaces."
+		form.Error = "The key is unknown or was revoked. Copy the whole key, without spaces."
 		if v.r.PostFormValue("key") == "" {
-			form.Error = "Paste an API key. It begins with fm_."
+			form.Error = "Paste an API key. It starts with fm_."
 		}
 		return v.render(http.StatusUnprocessableEntity, "signin", "Sign in", form)
 	}
@@ -43,7 +43,7 @@ func signInFirst(v *visit) error {
 	_, err := v.api.SignIn(v.r.Context(), client.SignIn{Link: v.r.URL.Query().Get("link")})
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status < 500 {
 		form := v.signInForm("")
-		form.Note = "This link was used already, or is too old. The key that was printed with it still works."
+		form.Note = "The link was already used or has expired. The key that was printed with it still works."
 		return v.render(http.StatusUnprocessableEntity, "signin", "Sign in", form)
 	}
 	if err != nil {

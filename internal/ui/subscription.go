@@ -158,7 +158,7 @@ func subscriptionWith(v *visit, ping *client.Ping) error {
 // included.
 func statsPlots(s client.SubscriptionStats, now time.Time) []plot {
 	attempts := plot{Title: "Attempts", Unit: "in 15 min", Bars: true}
-	latency := plot{Title: "Answer time", Unit: "ms"}
+	latency := plot{Title: "Response time", Unit: "ms"}
 	delivered, failed := plotSeries{Name: "delivered", Class: "bar"}, plotSeries{Name: "failed", Class: "bad"}
 	p50, p99 := plotSeries{Name: "p50", Class: "quiet"}, plotSeries{Name: "p99", Class: "accent"}
 	ms := func(m *float64) float64 {
@@ -233,7 +233,7 @@ func picks(names []string, t client.EventType) bool {
 
 // limitsOf says how a subscription is delivered to.
 func limitsOf(d client.DeliverySettings) string {
-	words := []string{span(time.Duration(d.Timeout)), number(d.Concurrency) + " at once"}
+	words := []string{span(time.Duration(d.Timeout)), number(d.Concurrency) + " concurrent"}
 	if d.RateLimit != nil {
 		words = append(words, number(d.RateLimit.Requests)+" in "+d.RateLimit.Per.String())
 	}
@@ -280,7 +280,7 @@ func showRotate(v *visit) error {
 func rotateSecret(v *visit) error {
 	overlap, err := feedmill.ParseDuration(cmp.Or(v.r.PostFormValue("overlap"), "24h"))
 	if err != nil {
-		return &client.Problem{Status: http.StatusUnprocessableEntity, Title: "The overlap is no time", Detail: "Nothing was changed. Write a time such as 24h, or 0s to switch at once."}
+		return &client.Problem{Status: http.StatusUnprocessableEntity, Title: "The overlap is not valid", Detail: "Nothing was changed. Enter a duration such as 24h, or 0s to switch immediately."}
 	}
 	s, err := v.api.RotateSecret(v.r.Context(), v.r.PathValue("id"), overlap)
 	if err != nil {

@@ -109,7 +109,7 @@ func readSubscription(v *visit) (f subscriptionForm, timeout client.Duration, co
 	if f.Timeout != "" {
 		d, err := feedmill.ParseDuration(f.Timeout)
 		if err != nil {
-			f.Faults["delivery/timeout"] = "Write a time such as 15s."
+			f.Faults["delivery/timeout"] = "Enter a duration such as 15s."
 		}
 		timeout = client.Duration(d)
 	}
@@ -119,7 +119,7 @@ func readSubscription(v *visit) (f subscriptionForm, timeout client.Duration, co
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			f.Faults[field] = "Write a whole number from 1 on."
+			f.Faults[field] = "Enter a number of at least 1."
 		}
 		return n
 	}

@@ -33,9 +33,9 @@ type replayChoice struct{ State, Words string }
 // Choices are those of the form.
 func (replayPage) Choices() []replayChoice {
 	return []replayChoice{
-		{"undelivered", "What failed: exhausted or discarded"},
-		{"missing", "Events that it never got, such as from before it was made"},
-		{"delivered", "What was delivered"},
+		{"undelivered", "Failed deliveries: exhausted or discarded"},
+		{"missing", "Missing events, such as those before the subscription was created"},
+		{"delivered", "Delivered events"},
 		{"all", "Every matching event"},
 	}
 }

@@ -42,7 +42,7 @@ func New(o Options) *Server {
 		if me, err := v.api.Me(v.r.Context()); err == nil { // who has signed in keeps the rail
 			v.me = &me
 		}
-		return v.render(http.StatusNotFound, "problem", "Nothing here", failure{Status: http.StatusNotFound, What: "There is no such page.", Next: "Check the address, or begin at the list of feeds."})
+		return v.render(http.StatusNotFound, "problem", "Page not found", failure{Status: http.StatusNotFound, What: "The page does not exist.", Next: "Check the address, or go to the list of feeds."})
 	}))
 	return s
 }

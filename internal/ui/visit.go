@@ -216,26 +216,26 @@ func (v *visit) fail(err error) {
 		_ = v.redirect(to)
 		return
 	}
-	f := failure{Status: http.StatusInternalServerError, What: "Something went wrong on our side", Safe: "What was saved before is safe.", Next: "Try again; if it stays, give the operator the request id.", RequestID: v.over.requestID}
+	f := failure{Status: http.StatusInternalServerError, What: "Something went wrong on our side", Safe: "Saved data is safe.", Next: "Try again. If it fails again, report the request ID to the operator.", RequestID: v.over.requestID}
 	if ok {
 		f.Status, f.What, f.Why, f.Next, f.Faults = p.Status, p.Title, p.Detail, "", p.Errors
 		switch {
 		case p.Status == http.StatusNotFound:
 			f.Safe = ""
 		case p.Status == http.StatusForbidden && strings.Contains(p.Detail, "scope"):
-			f.Next = "Sign out and come back with a key that has it, or ask an admin of the workspace for one."
+			f.Next = "Sign in with a key that has it, or ask an admin of the workspace for one."
 		}
 	} else {
 		v.s.Log.Error("page", "path", v.r.URL.Path, "error", err)
 	}
 	if err := v.render(f.Status, "problem", f.What, f); err != nil {
-		v.s.Log.Error("page of a problem", "error", err)
+		v.s.Log.Error("rendering an error page failed", "error", err)
 		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
 	}
 }
 
 // did are the sentences that say what a form has done.
 var did = map[string]string{
-	"refreshing": "Refresh started", "paused": "Paused", "resumed": "Resumed", "deleted": "Deleted", "saved": "Saved", "cancelled": "Cancelled",
-	"activated": "Activated", "published": "Published", "restored": "Restored as a new version", "revoked": "Revoked", "retrying": "Due now", "made": "Feed made", "uploaded": "New version uploaded",
+	"refreshing": "Refresh started", "paused": "Paused", "resumed": "Resumed", "deleted": "Deleted", "saved": "Saved", "cancelled": "Canceled",
+	"activated": "Activated", "published": "Published", "restored": "Restored as a new version", "revoked": "Revoked", "retrying": "Due now", "made": "Feed created", "uploaded": "New version uploaded",
 }

@@ -41,7 +41,7 @@ func TestConnectAService(t *testing.T) {
 	}
 	b.do(chromedp.Click("#allow"))
 	b.sees("Choose what to share")
-	b.sees("Say where first.")
+	b.sees("Choose a location first.")
 	b.accessible("connect-choose")
 	b.do(chromedp.SetValue("#setting-team", "north"), chromedp.Click("[name=field][value=email]"))
 	// The preview follows, without the field that was taken away.

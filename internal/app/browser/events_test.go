@@ -19,7 +19,7 @@ func TestPublishAndLiveTail(t *testing.T) {
 	}
 	b := signedIn(t, key)
 	b.visit("/ui/events")
-	b.sees("Nothing has happened yet")
+	b.sees("No events yet")
 	b.accessible("events-empty")
 	// The row comes by itself, and says in the end that it was delivered.
 	b.wait(`document.querySelector('#live').innerText === 'Live'`)
@@ -42,7 +42,7 @@ func TestPublishAndLiveTail(t *testing.T) {
 	b.accessible("events")
 	b.do(chromedp.KeyEvent("\x1b"))
 	b.wait(`document.querySelectorAll('#tail tbody tr').length === 2`)
-	b.sees("nobody has subscribed")
+	b.sees("no subscription")
 	b.opensInRow(first, evil, func() { publish(client.NewEvent{Type: "tag.updated"}) })
 	// By its first letter a family is chosen, of which the tail shows what comes.
 	b.reach("#type")
@@ -54,7 +54,7 @@ func TestPublishAndLiveTail(t *testing.T) {
 	b.sees(evil)
 	b.sees("1 delivered")
 	b.sees(`"\\u202egnp"`) // as JSON writes it, so that it turns nothing
-	b.sees("It is to other types: tag.*.")
+	b.sees("It subscribes to other types: tag.*.")
 	b.accessible("event")
 
 	b.visit("/ui/events/publish")
@@ -82,7 +82,7 @@ func (b *tab) opensInRow(e client.Accepted, evil string, publish func()) {
 	b.sees("Held while an event is open.")
 	publish()
 	b.sees("1 newer event waits.")
-	for _, text := range []string{evil, `"\\u202egnp"`, "It is to other types: tag.*.", e.ID} {
+	for _, text := range []string{evil, `"\\u202egnp"`, "It subscribes to other types: tag.*.", e.ID} {
 		b.wait(`document.querySelector('.opened').innerText.includes(` + quote(text) + `)`)
 	}
 	if ran := run(b, chromedp.Evaluate[int](`document.querySelectorAll('main img').length`)); ran > 0 {

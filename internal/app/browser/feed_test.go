@@ -87,7 +87,7 @@ func TestFeedTable(t *testing.T) {
 	b.do(chromedp.SetValue("#name", "Orders of the shop"), chromedp.Click(".settings .primary"))
 	b.sees("Saved")
 	b.do(chromedp.Click("section.settings summary"), chromedp.Click(".danger.sure"))
-	b.sees("Make your first feed")
+	b.sees("Create your first feed")
 }
 
 func TestRestFeedPages(t *testing.T) {

@@ -11,7 +11,7 @@ const orders = "id,name,amount,day,zip\n1,Ann,12.50,2026-01-31,01234\n2,Bob,3,20
 func TestFeedList(t *testing.T) {
 	c, key := workspace(t)
 	b := signedIn(t, key)
-	b.sees("Make your first feed")
+	b.sees("Create your first feed")
 	b.accessible("feeds-empty")
 	upload(t, c, "Shop orders", "orders.csv", orders)
 	upload(t, c, "Bank statements", "bank.csv", orders)
@@ -25,13 +25,13 @@ func TestFeedList(t *testing.T) {
 	b.do(chromedp.SetValue("#q", "shop"), chromedp.KeyEvent("\r"))
 	b.wait(`document.querySelectorAll('tbody tr').length === 1`)
 	b.visit("/ui/feeds?q=nothing-like-it")
-	b.sees("No feed is called “nothing-like-it”")
+	b.sees("No feed matches “nothing-like-it”")
 	b.do(chromedp.KeyEvent("gf"))
 	b.wait(`location.search === '' && document.querySelectorAll('tbody tr').length === 3`)
 	// A page that is not there leaves people where they are.
 	b.expected = []string{"404"}
 	b.visit("/ui/nowhere")
-	b.sees("There is no such page")
+	b.sees("The page does not exist")
 	b.wait(`document.querySelector('.rail [data-go=f]')`)
 	b.accessible("nowhere")
 }

@@ -95,7 +95,7 @@ func TestKeyboardOnly(t *testing.T) {
 	b.reach("#every")
 	b.press("every 1h")
 	b.enter("[value=make]")
-	b.sees("Feed made")
+	b.sees("Feed created")
 	b.sees("every 1h")
 
 	// A query, from the service to the feed.
@@ -114,7 +114,7 @@ func TestKeyboardOnly(t *testing.T) {
 	b.wait(`document.querySelector('.proof .grid tbody')?.rows.length === 1 && document.querySelector('.proof .grid thead').innerText.includes('called')`)
 	b.write("#name", "Asked")
 	b.enter("[formaction='/ui/feeds/new/query']")
-	b.sees("Feed made")
+	b.sees("Feed created")
 
 	// A feed: to the end of its rows, a filter, its settings, and away with it after a question.
 	b.press("gf")
@@ -139,7 +139,7 @@ func TestKeyboardOnly(t *testing.T) {
 
 	// A subscription, its secret and a test; an event and where it went.
 	b.press("gs")
-	b.sees("Tell a URL when something happens")
+	b.sees("Send events to a URL")
 	b.press("n")
 	b.write("#name", "By keys")
 	b.write("#url", to.URL)
@@ -149,7 +149,7 @@ func TestKeyboardOnly(t *testing.T) {
 	b.sees("whsec_")
 	b.enter(".row-end .primary")
 	b.enter(".actions .primary")
-	b.sees("The endpoint took the test: 204")
+	b.sees("The endpoint accepted the test: 204")
 	b.press("ge")
 	b.wait(`location.pathname === '/ui/events' && document.querySelector('[data-key=n]')`)
 	b.press("n")

@@ -117,7 +117,7 @@ func TestDeliveriesWithoutScripts(t *testing.T) {
 	if resp.Body.Close(); resp.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("an overlap that is no time is answered %d", resp.StatusCode)
 	}
-	shows(v.see("/ui/workspaces"), "you are here")
+	shows(v.see("/ui/workspaces"), "current workspace")
 	shows(v.send("/ui/start/sample", nil), "Sample orders")
 	shows(v.send("/ui/start/sample", nil), "version <span id=\"version\">2")
 	// What is left of a subscription that is deleted.

@@ -223,7 +223,7 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 			t.Errorf("a page does not have %q", text)
 		}
 	}
-	want(v.uploadPlainly("", "Sent plainly"), "Feed made")
+	want(v.uploadPlainly("", "Sent plainly"), "Feed created")
 	want(v.uploadTo("/ui/feeds/"+f.ID+"/upload", "", ""), "uploaded")
 	changed, err := c.ReplaceData(t.Context(), f.ID, client.Upload{Data: strings.NewReader("id,name\n1,Ann\n3,Cleo\n"), Format: "csv"})
 	if err != nil {
@@ -240,7 +240,7 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 		}
 		want(v.send("/ui/feeds/"+f.ID+"/links/"+link.ID+"/revoke", nil), "Revoked")
 	}
-	want(v.send("/ui/feeds/new/query", url.Values{"service": {"feeds"}, "view": {f.ID}, "chosen": {"yes"}, "field": {"id"}, "name": {"Asked plainly"}}), "Feed made")
+	want(v.send("/ui/feeds/new/query", url.Values{"service": {"feeds"}, "view": {f.ID}, "chosen": {"yes"}, "field": {"id"}, "name": {"Asked plainly"}}), "Feed created")
 
 	// What takes as long as it likes can be cancelled.
 	source := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))

@@ -19,7 +19,7 @@ func TestFirstLinkSignsInOnce(t *testing.T) {
 	again := open(t)
 	again.expected = []string{"422"}
 	again.visit(server.link)
-	again.sees("This link was used already")
+	again.sees("The link was already used")
 }
 
 func TestSignIn(t *testing.T) {
@@ -32,7 +32,7 @@ func TestSignIn(t *testing.T) {
 	}
 	b.accessible("sign-in")
 	b.do(chromedp.SendKeys("#key", "fm_not-a-key"), chromedp.Submit("#key"))
-	b.sees("This key is not known here")
+	b.sees("The key is unknown")
 	b.accessible("sign-in-error")
 	// With a deep link that was asked for before.
 	b.visit("/ui/feeds?state=ready")

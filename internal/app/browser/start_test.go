@@ -78,7 +78,7 @@ func TestKeysAuditAndWorkspaces(t *testing.T) {
 	operator.accessible("workspaces")
 	operator.do(chromedp.SetValue("#name", "Nordlicht Retail"), chromedp.Click("section .primary"))
 	operator.wait(`document.querySelector('.workspace')?.innerText.includes('Nordlicht Retail')`)
-	operator.sees("Make your first feed")
+	operator.sees("Create your first feed")
 	if got := operator.path(); !strings.HasPrefix(got, "/ui/feeds") {
 		t.Errorf("after the change of workspaces the page is %s", got)
 	}

@@ -44,12 +44,14 @@ func TestSubscribeToDelivery(t *testing.T) {
 	to := newEndpoint(t)
 	b := signedIn(t, key)
 	b.visit("/ui/subscriptions")
-	b.sees("Tell a URL when something happens")
+	b.sees("Send events to a URL")
 	b.accessible("subscriptions-empty")
 	b.do(chromedp.KeyEvent("n"))
 	b.wait(`document.querySelector('#url')`)
 	b.expected = []string{"422"}
-	b.do(chromedp.SetValue("#name", "Billing sync"), chromedp.SetValue("#url", "ftp://nowhere"), chromedp.Click("[value='metric.*']"), chromedp.Click("form .primary"))
+	b.do(chromedp.SetValue("#name", "Billing sync"), chromedp.SetValue("#url", to.URL+"/hook"), chromedp.Click("form .primary"))
+	b.wait(`document.activeElement.name === 'events' && document.querySelector('fieldset.wrong .message')?.innerText === 'Choose at least one event type.'`)
+	b.do(chromedp.SetValue("#url", "ftp://nowhere"), chromedp.Click("[value='metric.*']"), chromedp.Click("form .primary"))
 	b.wait(`document.activeElement.id === 'url' && document.querySelector('.field.wrong .message')`)
 	b.accessible("subscription-form-wrong")
 	b.do(chromedp.SetValue("#url", to.URL+"/hook"), chromedp.Click("form .primary"))
@@ -62,10 +64,10 @@ func TestSubscribeToDelivery(t *testing.T) {
 	page := b.path()
 
 	b.do(chromedp.Click(".actions .primary"))
-	b.sees("The endpoint took the test: 204")
+	b.sees("The endpoint accepted the test: 204")
 	to.status.Store(http.StatusServiceUnavailable)
 	b.do(chromedp.Click(".actions .primary"))
-	b.sees("The endpoint answered 503")
+	b.sees("The endpoint returned 503")
 
 	// An event that fails, its attempt in full, and its retry.
 	if _, err := c.Publish(t.Context(), client.NewEvent{Type: "metric.updated", ResourceID: "m_1", Data: map[string]any{"note": "<img src=x onerror=console.error(1)>"}}); err != nil {
@@ -125,7 +127,7 @@ func TestRotateAndReplay(t *testing.T) {
 	b.wait(`document.querySelector('#overlap')`)
 	b.accessible("subscription-rotate")
 	b.enter("form .primary")
-	b.sees("the old one signs too")
+	b.sees("the old secret is also used")
 	if got := b.text("#secret-0"); !strings.HasPrefix(got, "whsec_") || got == made.Created[0].SigningSecret {
 		t.Errorf("the new secret is %q", got)
 	}
@@ -155,5 +157,5 @@ func TestRotateAndReplay(t *testing.T) {
 	b.wait(`document.querySelector('.head .badge').innerText === 'Paused'`)
 	b.enter("section.settings summary")
 	b.enter(".danger.sure")
-	b.sees("Tell a URL when something happens")
+	b.sees("Send events to a URL")
 }

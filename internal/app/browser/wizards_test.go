@@ -33,7 +33,7 @@ func TestRestWizard(t *testing.T) {
 	b.accessible("rest")
 	b.expected = []string{"422"}
 	b.do(chromedp.SendKeys("#name", "Shop orders"), chromedp.SendKeys("#url", source.URL+"/orders"), chromedp.Click("[value=try]"))
-	b.sees("What the source said")
+	b.sees("Response of the source")
 	b.sees("no <b>token</b>, no orders")
 	b.accessible("rest-error")
 	b.do(
@@ -52,7 +52,7 @@ func TestRestWizard(t *testing.T) {
 	b.sees("12345678901234567890")
 	b.accessible("rest-tried")
 	b.do(chromedp.Click("[value=make]"))
-	b.sees("Feed made")
+	b.sees("Feed created")
 	b.wait(`document.querySelector('.grid td bdi')?.textContent === '101' || (setTimeout(() => location.reload(), 300), false)`)
 }
 
@@ -100,7 +100,7 @@ func TestQueryWizard(t *testing.T) {
 	b.do(chromedp.Click("input[value=id]"))
 	b.wait(`!document.querySelector('.proof .grid thead').innerText.includes('id\n')`)
 	b.do(chromedp.Click(".actions .primary"))
-	b.sees("Feed made")
+	b.sees("Feed created")
 	b.sees("Paid orders")
 	b.wait(`document.querySelector('.grid thead')?.innerText.includes('who') && document.querySelector('.grid td bdi')?.textContent === 'Eve' || (setTimeout(() => location.reload(), 300), false)`)
 }
@@ -121,7 +121,7 @@ func TestConnections(t *testing.T) {
 		chromedp.SetValue("#user", "reader"), chromedp.SetValue("#password", "s3cret"), chromedp.Click("form.settings .primary"))
 	b.sees("Saved")
 	b.do(chromedp.Click(".actions .primary"))
-	b.sees("It does not work.")
+	b.sees("The connection failed.")
 	b.accessible("connection")
 	b.visit("/ui/connections")
 	b.sees("127.0.0.1:1/shop")

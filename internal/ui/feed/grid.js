@@ -182,7 +182,7 @@ function start() {
       await clip(await answer.text());
       toast(total > copiedRows ? `Copied the first ${group(copiedRows)} of ${group(total)} rows; Export has all` : `Copied ${group(total)} row${total === 1 ? '' : 's'} as CSV`);
     } catch {
-      frame.querySelector('.cells').textContent = 'The rows could not be read, and nothing was copied. Try again.';
+      frame.querySelector('.cells').textContent = 'Reading the rows failed; nothing was copied. Try again.';
     }
   }
 
@@ -209,7 +209,7 @@ function start() {
       draw();
     } catch (e) {
       if (e.name === 'AbortError') return;
-      frame.querySelector('.cells').textContent = 'The rows could not be read. They are tried again.';
+      frame.querySelector('.cells').textContent = 'Reading the rows failed. Retrying.';
       setTimeout(() => { chunks.delete(n); fetchAround(); }, 2000);
     }
   }

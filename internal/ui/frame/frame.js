@@ -139,7 +139,7 @@ const meant = location.hash && document.querySelector(`.code [role="tab"][aria-c
 if (meant) choose(meant);
 showTimes();
 setInterval(showTimes, 15000);
-document.querySelector('[data-wrong] input, [data-wrong] select, [data-wrong] textarea')?.focus();
+document.querySelector('.field.wrong :is(input:not([type=hidden]), select, textarea)')?.focus();
 switched();
 dialogs();
 tables(toast);

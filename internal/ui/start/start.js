@@ -8,7 +8,7 @@ async function ask(method, path, body) {
   const answer = await fetch(path, { method, headers: body ? { 'Content-Type': 'application/json' } : {}, body: body && JSON.stringify(body) });
   const text = await answer.text();
   const json = text ? JSON.parse(text) : {};
-  if (!answer.ok) throw new Error(json.detail ?? `The server answered ${answer.status}.`);
+  if (!answer.ok) throw new Error(json.detail ?? `The server returned ${answer.status}.`);
   return json.data;
 }
 

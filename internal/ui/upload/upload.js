@@ -53,7 +53,7 @@ function send(method, url, once, body) {
     if (once) r.setRequestHeader('Idempotency-Key', once);
     r.upload.onprogress = (e) => { $('sent').hidden = e.loaded === e.total; if (e.lengthComputable) $('sent').value = e.loaded / e.total; };
     r.onload = () => { $('sent').hidden = true; resolve(r); };
-    r.onerror = () => { $('sent').hidden = true; reject(new Error('The connection broke. Nothing was kept; try again.')); };
+    r.onerror = () => { $('sent').hidden = true; reject(new Error('The connection was lost. Nothing was stored; try again.')); };
     r.send(body);
   });
 }
@@ -75,7 +75,7 @@ function fail(problem) {
 }
 
 function problemOf(r) {
-  try { return JSON.parse(r.responseText); } catch { return { detail: `The server answered ${r.status}.` }; }
+  try { return JSON.parse(r.responseText); } catch { return { detail: `The server returned ${r.status}.` }; }
 }
 
 async function preview() {
@@ -120,7 +120,7 @@ function show(data) {
   const notes = data.warnings.length;
   $('upload-sum').textContent = `${Number(data.rowCount)} rows, ${data.columns.length} columns${notes ? `, ${notes} note${notes === 1 ? '' : 's'}` : ''}`;
   $('upload-file').textContent = `${file.name}, ${size(file.size)}. All of it was read; nothing is kept until you make the feed.`;
-  $('preview-hint').textContent = `First ${data.rows.length} of ${Number(data.rowCount)} rows, as the feed will have them. Types follow from every row, not from these.`;
+  $('preview-hint').textContent = `First ${data.rows.length} of ${Number(data.rowCount)} rows, as the feed will have them. Types are inferred from all rows.`;
   showRows(data);
   showNotes(data.warnings, data.columns);
   showReading(data.source.reading ?? {}, data.source);
@@ -174,7 +174,7 @@ function showNotes(warnings, columns) {
     const column = columns.find((c) => c.name === w.column);
     if (w.code === 'mixed-types' && column && !w.detail.includes('dates')) {
       const ask = element('p', {});
-      for (const [onMisfit, words] of [['null', 'Decimal; the others become null'], ['reject', 'Decimal; rows with the others are rejected']]) {
+      for (const [onMisfit, words] of [['null', 'Decimal; other values become null'], ['reject', 'Decimal; rows with other values are rejected']]) {
         const b = element('button', { class: 'button small', type: 'button' }, words);
         b.onclick = () => { retyped[column.sourceName] = { type: 'decimal', onMisfit }; preview(); };
         ask.append(b, ' ');
@@ -188,7 +188,7 @@ function showNotes(warnings, columns) {
 const known = {
   delimiter: ['Delimiter', [',', ';', 'tab', '|']], quote: ['Quote', ['"', "'", 'none']], header: ['Header row', null],
   encoding: ['Encoding', null], decimal: ['Decimal mark', ['.', ',']], dates: ['Order of dates', ['ymd', 'dmy', 'mdy']],
-  nulls: ['Null tokens', null], timezone: ['Time zone of times without one', null], path: ['Where the records are', null],
+  nulls: ['Null tokens', null], timezone: ['Time zone of times without an offset', null], path: ['Path of the records', null],
 };
 
 function showReading(reading, source) {
@@ -215,7 +215,7 @@ function showReading(reading, source) {
   }
   const text = element('input', { type: 'checkbox', id: 'r-types', checked: options.types === 'text' });
   text.onchange = () => { options.types = text.checked ? 'text' : ''; preview(); };
-  fields.push(element('label', { class: 'check' }, text, 'Everything text, as it stands'));
+  fields.push(element('label', { class: 'check' }, text, 'All columns as text'));
   if (source.entry) {
     const entry = element('input', { type: 'text', id: 'r-entry', class: 'mono', value: source.entry });
     entry.onchange = () => { options.entry = entry.value.trim(); preview(); };
