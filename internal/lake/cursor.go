@@ -148,6 +148,11 @@ func (s *statement) after(c *Cursor) string {
 		any = append(any, "("+equal+"("+name+sign+value+" OR "+name+" IS NULL))")
 		equal += name + " = " + value + " AND "
 	}
-	any = append(any, "("+equal+"rn > CAST("+s.Bind(*c.Keys[len(c.Keys)-1])+" AS BIGINT))")
+	row := strconv.FormatInt(c.row(), 10)
+	if len(s.Args()) > 0 {
+		// A statement without parameters is not prepared, and so planned only once.
+		row = "CAST(" + s.Bind(row) + " AS BIGINT)"
+	}
+	any = append(any, "("+equal+"rn > "+row+")")
 	return "(" + strings.Join(any, " OR ") + ")"
 }

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,6 +59,22 @@ func TestPlan(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A page of a query without values has no parameters.
+func TestPlanWithoutParameters(t *testing.T) {
+	q := feedmill.Query{Fields: []feedmill.Field{{Name: "items"}}, Limit: 10}
+	key := "41"
+	after := NextPage(orders, &q, []*string{&key})
+	for from, where := range map[*Cursor]string{nil: " LIMIT 11 + CAST(0 * random() AS BIGINT)", &after: " WHERE ((rn > 41)) LIMIT 11"} {
+		got, err := Plan(orders, "a/", q, wire.FormatCSV, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(got.SQL, where) || len(got.Args) > 0 {
+			t.Errorf("%s with %q, without %q", got.SQL, got.Args, where)
+		}
 	}
 }
 
