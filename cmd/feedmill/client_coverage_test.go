@@ -281,6 +281,7 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return nil
 		},
+		"ProblemType": func(ctx context.Context) error { return second(c.ProblemType(ctx, "/problems/not-found")) },
 		"CreateListener": func(ctx context.Context) error {
 			return second(c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}}))
 		},

@@ -5,15 +5,8 @@ import (
 	"slices"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
-
-// problemTypeView explains the problems of one type.
-type problemTypeView struct {
-	Type        string `json:"type"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Fix         string `json:"fix"`
-}
 
 // problemPage is the page of the documentation that has a section for each type of problems.
 const problemPage = "/docs/reference/problems"
@@ -26,7 +19,7 @@ func (s *Server) getProblemType(c *call) (answer, error) {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "This problem type does not exist. " + problemPage + " lists all of them."}
 	}
 	t := types[at]
-	a := jsonAnswer(http.StatusOK, problemTypeView{"/problems/" + t.Slug, t.Title, t.Meaning, t.Fix})
+	a := jsonAnswer(http.StatusOK, client.ProblemType{Type: "/problems/" + t.Slug, Title: t.Title, Description: t.Meaning, Fix: t.Fix})
 	if prefersHTML(c.r.Header.Get("Accept")) {
 		a = answer{status: http.StatusSeeOther}
 		a.set("Location", problemPage+"#"+t.Slug)

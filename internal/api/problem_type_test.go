@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 func TestProblemTypes(t *testing.T) {
@@ -19,9 +20,9 @@ func TestProblemTypes(t *testing.T) {
 	}
 	for _, p := range feedmill.ProblemTypes() {
 		path := "/problems/" + p.Slug
-		var got problemTypeView
+		var got client.ProblemType
 		w := get(path, "*/*")
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || got != (problemTypeView{path, p.Title, p.Meaning, p.Fix}) {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || got != (client.ProblemType{Type: path, Title: p.Title, Description: p.Meaning, Fix: p.Fix}) {
 			t.Errorf("%s: %d %s (%v)", path, w.Code, w.Body, err)
 		}
 	}
