@@ -35,7 +35,9 @@ type Finish struct {
 	latest int
 	// statements counts those that Next has returned.
 	statements int
-	done       Done
+	// fetched counts the rows that came.
+	fetched int64
+	done    Done
 }
 
 // NewFinish makes ready to finish a plan, with a folder for temporary files. Where columns
@@ -79,6 +81,9 @@ func (f *Finish) Columns(ctx context.Context, fetched []feedmill.Column) error {
 func (f *Finish) Rows(ctx context.Context, run []columnar.Vector) error {
 	if len(run) == 0 || run[0].Len == 0 {
 		return nil
+	}
+	if err := f.checkSizes(run); err != nil {
+		return err
 	}
 	run = f.sums.take(run)
 	if f.open != nil && f.open.lossy() {

@@ -223,15 +223,17 @@ func TestRowsAreBounded(t *testing.T) {
 	}
 	exec(t, writer, "SET GLOBAL max_allowed_packet = 1073741824")
 	defer exec(t, writer, fmt.Sprint("SET GLOBAL max_allowed_packet = ", before))
-	exec(t, writer, "CREATE VIEW wide AS SELECT 1 AS id, REPEAT('x', 70 * 1024 * 1024) AS huge, REPEAT('x', 20 * 1024 * 1024) AS large")
+	exec(t, writer, "CREATE VIEW wide AS SELECT 1 AS id, REPEAT('x', 70 * 1024 * 1024) AS huge, REPEAT('x', 16 * 1024 * 1024) AS large, REPEAT('x', 16 * 1024 * 1024 + 1) AS larger")
 	db := open(t, config)
 	table := databasetest.Describe(t, db, "wide")
 	_, _, err := databasetest.Read(t.Context(), table, feedmill.Query{})
 	wantProblem(t, err, database.ProblemStatement, "more than 64 MiB")
 	got, _, err := databasetest.Read(t.Context(), table, feedmill.Query{Fields: []feedmill.Field{{Name: "large"}}})
-	if err != nil || len(got.Rows) != 1 || len(got.Rows[0][0]) != 20<<20 {
+	if err != nil || len(got.Rows) != 1 || len(got.Rows[0][0]) != 16<<20 {
 		t.Errorf("%v", err)
 	}
+	_, _, err = databasetest.Read(t.Context(), table, feedmill.Query{Fields: []feedmill.Field{{Name: "id"}, {Name: "larger"}}})
+	wantProblem(t, err, database.ProblemStatement, `The value of "larger" in row 1 has 16777217 bytes; the maximum is 16 MiB.`)
 	// What many rows have together is no matter.
 	exec(t, writer, "CREATE VIEW many AS SELECT seq AS id, REPEAT('x', 1024 * 1024) AS x FROM seq_1_to_70")
 	tree, _ := query.Resolve(feedmill.Query{}, database.Columns(databasetest.Describe(t, db, "many").Fields()))

@@ -59,6 +59,20 @@ func TestDatabaseOfLatin1(t *testing.T) {
 	}
 }
 
+// A value beyond the limit is refused with its position, and one at the limit is read.
+func TestValuesAreBounded(t *testing.T) {
+	address := pgtest.New(t)
+	exec(t, connect(t, address), `CREATE VIEW large AS SELECT n, repeat('x', 16777215 + n) AS x FROM generate_series(1, 2) n`)
+	db := open(t, config(t, address))
+	table := databasetest.Describe(t, db, "large")
+	_, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, `{"fields":[{"field":"n"},{"field":"x"}],"sort":[{"field":"n"}]}`))
+	wantProblem(t, err, database.ProblemStatement, `The value of "x" in row 2 has 16777217 bytes; the maximum is 16 MiB.`)
+	got, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, `{"fields":[{"field":"n","filters":[{"op":"eq","values":["1"]}]},{"field":"x"}]}`))
+	if err != nil || len(got.Rows) != 1 || len(got.Rows[0][1]) != 16<<20 {
+		t.Errorf("%v", err)
+	}
+}
+
 // What ended a query is told.
 func TestWhatEndedAQuery(t *testing.T) {
 	address := pgtest.New(t)
