@@ -53,7 +53,7 @@ var healths = []string{"working", "failing", "breaker_open", "held"}
 // healthCollector counts the subscriptions once for all of these.
 type healthCollector struct{ d *Dispatcher }
 
-var subscriptionsByHealth = prometheus.NewDesc("feedmill_delivery_subscriptions", "Subscriptions that this replica sends to, by how they do.", []string{"health"}, nil)
+var subscriptionsByHealth = prometheus.NewDesc("feedmill_delivery_subscriptions", "Subscriptions that this replica sends to, by health.", []string{"health"}, nil)
 
 func (c healthCollector) Describe(to chan<- *prometheus.Desc) { to <- subscriptionsByHealth }
 

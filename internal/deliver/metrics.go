@@ -36,7 +36,7 @@ func newCounters(reg prometheus.Registerer, d *Dispatcher) *counters {
 			Name: "feedmill_delivery_delivered_seconds", Help: "Time from acceptance to delivery.", Buckets: buckets,
 		}),
 		open: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "feedmill_deliveries_open", Help: fmt.Sprintf("Deliveries in the store that are pending or to be retried, counted as far as %d.", feedmill.MaxCountedBacklog),
+			Name: "feedmill_deliveries_open", Help: fmt.Sprintf("Deliveries in the store that are pending or retrying, counted up to %d.", feedmill.MaxCountedBacklog),
 		}),
 		oldestDue: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "feedmill_delivery_oldest_due_seconds", Help: "How long the oldest due delivery has been due, of subscriptions that are not paused.",
