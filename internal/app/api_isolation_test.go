@@ -16,6 +16,7 @@ import (
 // with the reason.
 var unreached = map[string]string{
 	"answerListener": "it names deliveries that only a stream brings",
+	"getProblemType": "problem types are of no workspace",
 	"readLink":       "it goes by a token; TestLinks reads with one",
 	"listViews":      "services go by names; TestServicesAreApart looks at them",
 	"listFields":     "services go by names; TestServicesAreApart looks at them",

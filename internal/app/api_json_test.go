@@ -60,7 +60,7 @@ func TestFaultsSayWhatWasMeant(t *testing.T) {
 		{"GET", "/keys?lmit=5", "", "parameter lmit", "limit"},
 		{"POST", "/keys", `{"name":"n","scopes":["write"]}`, "pointer /scopes/0", "api:write"},
 		{"POST", "/keys", `{"name":7,"scopes":["admin"]}`, "pointer /name", "a string, not a number"},
-		{"GET", "/keys?limit=many", "", "parameter limit", "1 to 500"},
+		{"GET", "/keys?limit=many", "", "parameter limit", "between 1 and 500"},
 	} {
 		p := s.send(t, request{method: c.method, path: c.path, body: c.body}).problem(t)
 		i := slices.IndexFunc(p.Errors, func(f fault) bool { return f.place() == c.place })

@@ -115,7 +115,7 @@ func TestColumnsOfTables(t *testing.T) {
 		if answer.status != status {
 			t.Errorf("%s: %d %s", rest, answer.status, answer.body)
 		}
-		if status == 201 && strings.Contains(rest, "names") && !strings.Contains(answer.body, "names and values are for JSON") {
+		if status == 201 && strings.Contains(rest, "names") && !strings.Contains(answer.body, "names and values apply only to JSON") {
 			t.Errorf("%s: %s", rest, answer.body)
 		}
 	}

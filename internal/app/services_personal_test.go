@@ -346,10 +346,10 @@ func TestAttacksOnPages(t *testing.T) {
 	if forged := mine.send("/ui/connect/choose", contactsChoice, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"); forged.status != 403 {
 		t.Errorf("%d %s", forged.status, forged.body)
 	}
-	if ended := mine.send("/ui/connect/choose", url.Values{"do": {"cancel"}}); !strings.Contains(ended.body, "given back") || len(provider.GivenBack()) != 1 {
+	if ended := mine.send("/ui/connect/choose", url.Values{"do": {"cancel"}}); !strings.Contains(ended.body, "was revoked") || len(provider.GivenBack()) != 1 {
 		t.Errorf("%d %s", ended.status, ended.body)
 	}
-	over("a choice after the end", mine.send("/ui/connect/choose", contactsChoice), "over")
+	over("a choice after the end", mine.send("/ui/connect/choose", contactsChoice), "The sign-in has ended")
 	// Without PKCE the provider gives nothing out, and nothing is ever asked without.
 	to, _ := url.Parse(newPerson(t, s).send(s.creationLink(t, "", "serviceName=ledgerly"), url.Values{}).header.Get("Location"))
 	q := to.Query()
@@ -374,7 +374,7 @@ func TestChoices(t *testing.T) {
 		}
 		return form
 	}
-	for value, want := range map[string]string{"9999 days": "The first 5 rows", "1 day": "The first 0 rows", "some time": "cannot be read"} {
+	for value, want := range map[string]string{"9999 days": "The first 5 rows", "1 day": "The first 0 rows", "some time": "is not valid"} {
 		op := "last"
 		if value == "1 day" {
 			op = "next"

@@ -76,7 +76,7 @@ func TestServesTLSAndTakesANewCertificate(t *testing.T) {
 	if err := os.WriteFile(certFile, []byte("half of a certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool { presented(); return strings.Contains(s.log.String(), "the old one is used") })
+	eventually(t, func() bool { presented(); return strings.Contains(s.log.String(), "the old one stays in use") })
 	if got := presented(); got != "second" {
 		t.Errorf("with a broken file the certificate is of %s", got)
 	}

@@ -32,7 +32,7 @@ func (d *Dispatcher) holdUp(ctx context.Context, batch []settling, locked map[fe
 	if len(rest) == 0 {
 		return
 	}
-	d.Log.Warn("deliveries are locked by somebody; their outcomes are written later", "outcomes", len(rest))
+	d.Log.Warn("another transaction locks deliveries; their outcomes are written later", "outcomes", len(rest))
 	d.heldUp.Go(func() {
 		select {
 		case <-ctx.Done():

@@ -91,7 +91,8 @@ var (
 	verb = regexp.MustCompile(`%[-+# 0]*\d*(\.\d+)?[a-zA-Z]`)
 )
 
-// goTexts returns the strings of a program that have three words or more and are not SQL.
+// goTexts returns the strings of a program that have three words or more and are neither SQL nor
+// codes in capital letters.
 func goTexts(file string, data []byte) ([]text, error) {
 	set := token.NewFileSet()
 	parsed, err := parser.ParseFile(set, file, data, 0)
@@ -110,7 +111,7 @@ func goTexts(file string, data []byte) ([]text, error) {
 				return true
 			}
 			body, err := strconv.Unquote(n.Value)
-			if err != nil || statement.MatchString(body) || strings.ContainsAny(body, "<{\t") && strings.ContainsAny(body, ">}\n") {
+			if err != nil || statement.MatchString(body) || body == strings.ToUpper(body) || strings.ContainsAny(body, "<{\t") && strings.ContainsAny(body, ">}\n") {
 				return true
 			}
 			if body = verb.ReplaceAllString(body, "X"); len(strings.Fields(body)) >= 3 {

@@ -60,7 +60,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Accept-Encoding, Cookie")
 	at := strings.TrimPrefix(r.URL.Path, "/docs")
 	if at == "" {
-		http.Redirect(w, r, "/docs/", http.StatusPermanentRedirect)
+		h.Set("Location", "/docs/")
+		h.Set("Content-Length", "0")
+		w.WriteHeader(http.StatusPermanentRedirect)
 		return
 	}
 	at = strings.Trim(at, "/")

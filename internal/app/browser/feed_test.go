@@ -124,7 +124,7 @@ func TestRestFeedPages(t *testing.T) {
 	b.wait(`document.querySelector('[name=when][value=cron]').checked && document.querySelector('.plan').innerText.includes('in Europe/Paris') &&
 		new Set([...document.querySelectorAll('.runs > li > time')].map((t) => t.innerText)).size === 5 && document.querySelector('.runs time').innerText.endsWith('06:00')`)
 	b.do(chromedp.SendKeys("[name=timezone]", "x"))
-	b.sees("No time zone of this name is known")
+	b.sees("The time zone is unknown")
 	b.do(chromedp.Clear("[name=every]"), chromedp.SendKeys("[name=every]", "1s"))
 	b.wait(`document.querySelector('.schedule.wrong .message')?.innerText.includes('between')`)
 	b.do(chromedp.Click(".settings .primary"))

@@ -176,7 +176,7 @@ func TestWithoutScripts(t *testing.T) {
 		{"/ui/feeds/" + fetched[1] + "/refresh", nil, "Refresh started"},
 		{"/ui/feeds/" + f.ID + "/versions/1", url.Values{"do": {"pin"}}, "pinned"},
 		{"/ui/feeds/" + f.ID + "/links", url.Values{"name": {"Plain link"}}, "/links/"},
-		{"/ui/subscriptions/" + sub + "/test", nil, "The endpoint took the test"},
+		{"/ui/subscriptions/" + sub + "/test", nil, "The endpoint accepted the test"},
 		{"/ui/subscriptions/" + sub + "/edit", url.Values{"name": {"Plainer"}, "url": {to.URL}, "httpOperation": {"POST"}, "events": {"metric.*"}}, "Plainer"},
 		{"/ui/subscriptions/" + sub + "/rotate", url.Values{"overlap": {"24h"}}, "whsec_"},
 		{"/ui/subscriptions/" + sub + "/replay", url.Values{"state": {"all"}}, "deliver"},
@@ -283,7 +283,7 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 	if err != nil || refused.StatusCode != http.StatusForbidden {
 		t.Errorf("a page for others is answered %d (%v)", refused.StatusCode, err)
 	}
-	want(string(page), "come back with a key that has it")
+	want(string(page), "Sign in with a key that has it")
 
 	operator := plainly(t, server.key)
 	want(operator.see("/ui/operate"), "Replicas and slots")

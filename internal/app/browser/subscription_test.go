@@ -136,7 +136,7 @@ func TestRotateAndReplay(t *testing.T) {
 
 	b.enter(".actions [href$='/replay']")
 	b.reach("#state")
-	b.press("Events that it")
+	b.press("Missing events")
 	b.wait(`document.querySelector('#state').value === 'missing'`)
 	b.enter("form .primary")
 	b.sees("1 delivery")

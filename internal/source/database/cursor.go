@@ -161,7 +161,7 @@ func (d *definition) cursorWarnings(done Done, counted int64) (warnings []feedmi
 		switch {
 		case d.query.Since.From == "":
 		case counted > 0 || !d.keyed:
-			detail = fmt.Sprintf("%d rows have no value of %s, so it is unknown which of them are new. They were counted and not fetched. Set key to fetch them at every refresh (a feed of an earlier release needs rules 2 as well), or fill the field at the source.", n, field)
+			detail = fmt.Sprintf("%d rows have no value of %s, so it is unknown which of them are new. They were counted and not fetched. Set key to fetch them at every refresh, or fill the field at the source. A feed of an earlier release also needs rules 2.", n, field)
 		case n > MaxNullCursors:
 			detail = fmt.Sprintf("%d rows have no value of %s, so it is unknown which of them are new. A refresh fetches %d of them, the maximum; the others were only counted. Fill the field at the source.", n, field, MaxNullCursors)
 		default:

@@ -52,7 +52,7 @@ func (r *reading) pass(kind PassKind, o *strictjson.Object) Pass {
 			f.Fault("default applies only with in: token; without a filter, other parameters are left out.")
 		}
 	} else if p.In == inToken {
-		o.Fault("default", "default is required with in: token; it replaces the token when there is no filter.")
+		o.Fault("default", "default is required with in: token; it replaces the token of a query without the filter.")
 	}
 	if f, ok := o.Given("format"); ok {
 		p.Format, _ = f.Choice("rfc3339", "date", "unix", "unixMs")

@@ -82,7 +82,7 @@ func TestFaults(t *testing.T) {
 		{"key", "key: [id]", "key: [number]", "14: /views/orders/key/0: The view has no field of this name"},
 		{"incremental", "field: at}", "field: when}", "15: /views/orders/incremental/field: The view has no field"},
 		{"pagination, as REST feeds have it", "kind: linkHeader", "kind: links", "9: /pagination/kind: "},
-		{"response of a view", `path: "$.data[*]"`, `path: "data"`, "13: /views/orders/response/path: This is no JSONPath"},
+		{"response of a view", `path: "$.data[*]"`, `path: "data"`, "13: /views/orders/response/path: Not a valid JSONPath"},
 		{"token that stands for nothing", "config.team", "config.group", "12: /views/orders: The view cannot be compiled: the manifest of shop has unknown tokens: config.group"},
 		{"format of times", "written: unix", "written: epoch", "20: /views/orders/fields/at: "},
 		{"bounds of a text", "values: {paid: P, open: O}, separator: \",\"}", "values: [paid]}, from: {param: x}", "18: /views/orders/fields/state/filters/from: from and to apply only to numbers"},

@@ -12,8 +12,8 @@ import (
 // which their rows differ: a new row of one could be equal to a stored row of another,
 // and would be left out.
 
-const tellApart = "Rows that are fetched again are known by their values here, so a new row of one parent could be taken for a stored one of another and be lost. " +
-	"Give key, or name in each.include what tells the parents apart; for a list of values that are no objects this is the word of each.as."
+const tellApart = "Without a key, rows are recognized by their values, so a new row could be mistaken for one of another parent and be lost. " +
+	"Set key, or list the columns that identify a parent in each.include. For a list of plain values, use the name in each.as."
 
 // comparesRows reports whether rows that come again are known by their values alone.
 func comparesRows(mode feedmill.FeedMode, key []string) bool {
@@ -55,7 +55,7 @@ func (r *run) checkApart(parents []parent) error {
 		}
 		other, known := seen[string(columns)]
 		if known && parents[other].key != p.key {
-			return fail("each", nil, "The rows %d and %d of each.in are not told apart by each.include. %s", other+1, i+1, tellApart)
+			return fail("each", nil, "The rows %d and %d of each.in have the same values in each.include. %s", other+1, i+1, tellApart)
 		}
 		if !known {
 			seen[string(columns)] = i

@@ -37,7 +37,7 @@ func parsePrivateKey(text string) (crypto.Signer, error) {
 		block, _ = pem.Decode([]byte(inLines(text)))
 	}
 	if block == nil {
-		return nil, errors.New("this is no private key in PEM, which begins with -----BEGIN PRIVATE KEY-----")
+		return nil, errors.New("the private key must be PEM: text that begins with -----BEGIN PRIVATE KEY-----")
 	}
 	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
 		return key, nil
@@ -47,7 +47,7 @@ func parsePrivateKey(text string) (crypto.Signer, error) {
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, errors.New("this is no private key that can be read; it must be an RSA or P-256 key, not encrypted")
+		return nil, errors.New("the private key cannot be read; it must be an RSA or P-256 key without a passphrase")
 	}
 	switch key := key.(type) {
 	case *rsa.PrivateKey:

@@ -98,7 +98,7 @@ type user struct{ name, password string }
 func (o *object) readUser(kind string) (u user) {
 	u.name = o.needText("username")
 	if strings.Contains(u.name, ":") {
-		o.Fault("username", "A user name for "+kind+" authentication has no colon.")
+		o.Fault("username", "username must not contain a colon with "+kind+" authentication.")
 	}
 	if u.password, _ = o.text("password"); !o.Has("password") {
 		o.unreadable("password", strictjson.Required)
@@ -148,10 +148,10 @@ func readAPIKey(o *object) auth {
 		o.Fault("name", wrong)
 	}
 	if a.in == inCookie && !httpguts.ValidHeaderFieldName(a.name) {
-		o.Fault("name", "This is no name of a cookie.")
+		o.Fault("name", "Not a valid cookie name.")
 	}
 	if a.value = o.headerSecret("value"); a.in == inCookie && strings.ContainsAny(a.value, "; ,\"\\") {
-		o.Fault("value", "The value holds characters that a cookie cannot.")
+		o.Fault("value", "The value contains characters that are not allowed in a cookie.")
 	}
 	return a
 }
@@ -179,7 +179,7 @@ func (a *apiKey) hide(m *mask) {
 func (o *object) headerSecret(name string) string {
 	s := o.needText(name)
 	if !httpguts.ValidHeaderFieldValue(s) {
-		o.Fault(name, "The value holds characters that a header cannot, such as line breaks.")
+		o.Fault(name, "The value contains characters that are not allowed in a header, such as line breaks.")
 	}
 	o.secret(name)
 	return s

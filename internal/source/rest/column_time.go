@@ -79,7 +79,7 @@ func (c *picked) value(raw []byte) ([]byte, error) {
 			return quote(at.Format("2006-01-02T15:04:05.999999Z07:00")), nil
 		}
 	}
-	return nil, fmt.Errorf("has the value %q, which is no %s written as its format says", shorten(text), c.as)
+	return nil, fmt.Errorf("has the value %q, which is not a %s in the format of the column", shorten(text), c.as)
 }
 
 // readFormat reads how a column's times are written.
@@ -89,12 +89,12 @@ func (c *picked) readFormat(in *object) {
 		return
 	}
 	if c.as != "date" && c.as != "timestamp" {
-		in.Fault("format", "Only a column of type date or timestamp has a format.")
+		in.Fault("format", "format applies only to columns of type date or timestamp.")
 		return
 	}
 	format, err := parseTimeFormat(text)
 	if err != nil {
-		in.unreadable("format", "This is no format of times: "+err.Error()+".")
+		in.unreadable("format", "format is not valid: "+err.Error()+".")
 		return
 	}
 	c.written = &format

@@ -19,13 +19,13 @@ func (o *object) readColumns() (columns []picked) {
 		picks, changesFound := in.Has("path"), in.Has("sourceName")
 		switch {
 		case picks && changesFound:
-			in.Fault("sourceName", "An entry has either path, which picks a column, or sourceName, which changes a column that was found. Leave one of them out.")
+			in.Fault("sourceName", "An entry has either path, which selects a column, or sourceName, which changes a detected column. Remove one of them.")
 		case changesFound:
 			changes = append(changes, feedmill.ReadFoundColumn(in.Object))
 			in.RefuseUnknown()
 			continue
 		case !picks:
-			in.unreadable("path", "An entry needs path, which picks a column, or sourceName, which changes a column that was found.")
+			in.unreadable("path", "An entry needs path, which selects a column, or sourceName, which changes a detected column.")
 			continue
 		}
 		c := in.readPick()

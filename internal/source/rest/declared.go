@@ -91,7 +91,7 @@ func (r *reading) declare(at []string, secret *strictjson.Value) {
 		bytes += len(name)
 	}
 	if len(r.declared) >= maxDeclared || bytes > maxPlace {
-		fault := feedmill.Fault{Pointer: at[0], Detail: fmt.Sprintf("At most %d values may be declared to be secrets, below names of %d bytes in all.", maxDeclared, maxPlace)}
+		fault := feedmill.Fault{Pointer: at[0], Detail: fmt.Sprintf("secrets can declare at most %d values, with paths of at most %d bytes in total.", maxDeclared, maxPlace)}
 		if !slices.Contains(r.faults.List, fault) {
 			r.faults.Add(fault)
 		}

@@ -127,7 +127,7 @@ func TestUnreachableNamesNoAddressInside(t *testing.T) {
 		"the name of its host could not be resolved": fmt.Errorf("resolve: %w", &net.DNSError{Err: "server misbehaving", Name: "db.internal", Server: "10.0.0.2:53"}),
 		"the connection was refused":                 &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: syscall.ECONNREFUSED},
 		"no connection could be made":                &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: syscall.EHOSTUNREACH},
-		"the connection broke before an answer came": io.ErrUnexpectedEOF,
+		"the connection was closed before a response arrived": io.ErrUnexpectedEOF,
 	} {
 		if got := unreachable(err); got != want {
 			t.Errorf("%v is %q, want %q", err, got, want)

@@ -90,7 +90,7 @@ func (d *Definition) checkDeletes(r *reading) {
 			r.fault("/deleted", "Rows are deleted by their key, in mode merge. Set mode to merge and key to the columns that identify a row.")
 		}
 		if d.Response.Explode != "" {
-			r.fault("/deleted", "deleted cannot be combined with response.explode: a deleted record does not say which rows were made from it.")
+			r.fault("/deleted", "deleted cannot be combined with response.explode: a deleted record does not identify the rows that were created from it.")
 		}
 	}
 	if d.Spec == nil || d.Spec.fullEvery == 0 {

@@ -139,7 +139,7 @@ func gaveUp(err error, tries int) error {
 		return err
 	}
 	again := *failure
-	again.Detail = fmt.Sprintf("%s It was tried %d times.", failure.Detail, tries)
+	again.Detail = fmt.Sprintf("%s Feedmill tried %d times.", failure.Detail, tries)
 	return &again
 }
 
@@ -171,7 +171,7 @@ func (e *exchange) try(ctx context.Context, attempt int, c credential) outcome {
 			o.err = with(o.err, said)
 			traced.Error, traced.Request, traced.Excerpt = e.mask.text(o.err.Error()), &said.Request, said.Excerpt
 			if cause := context.Cause(ctx); cause != nil {
-				traced.Error = "It was ended before it was done."
+				traced.Error = "The fetch was canceled."
 			}
 		}
 		*e.traced = append(*e.traced, traced)

@@ -86,14 +86,14 @@ func TestLongNamesOfDefinitions(t *testing.T) {
 	secret := `{"secret":"x"}`
 	many := strings.Repeat(secret+",", 5000) + secret
 	for _, c := range []struct{ request, pointer, says string }{
-		{`"query":{"` + long + `":["a"]}`, "/request/query", "at most 1024 bytes; one has 200000"},
+		{`"query":{"` + long + `":["a"]}`, "/request/query", "at most 1024 bytes; got 200000"},
 		{`"headers":{"` + long + `":"a"}`, "/request/headers", "at most 1024 bytes"},
 		{`"method":"POST","body":{"kind":"form","value":{"` + long + `":"a"}}`, "/request/body/value", "at most 1024 bytes"},
-		{`"query":{"` + long + `":[` + many + `]}`, "/request/query", "At most 200 values"},
-		{`"method":"POST","body":{"kind":"json","value":{"` + long + `":[` + many + `]}}`, "/request/body", "names of 2048 bytes"},
-		{`"method":"POST","body":{"kind":"json","value":{"` + long + `":[` + strings.Repeat("1,", 5000) + `1]}}`, "/request/body/value", "at most 2048 bytes in all"},
-		{`"method":"POST","body":{"kind":"graphql","query":"{a}","variables":{"` + long + `":[` + strings.Repeat("1,", 5000) + `1]}}`, "/request/body/variables", "at most 2048 bytes in all"},
-		{`"query":{"a":[` + many + `]}`, "/request/query", "At most 200 values"},
+		{`"query":{"` + long + `":[` + many + `]}`, "/request/query", "at most 200 values"},
+		{`"method":"POST","body":{"kind":"json","value":{"` + long + `":[` + many + `]}}`, "/request/body", "paths of at most 2048 bytes"},
+		{`"method":"POST","body":{"kind":"json","value":{"` + long + `":[` + strings.Repeat("1,", 5000) + `1]}}`, "/request/body/value", "at most 2048 bytes in total"},
+		{`"method":"POST","body":{"kind":"graphql","query":"{a}","variables":{"` + long + `":[` + strings.Repeat("1,", 5000) + `1]}}`, "/request/body/variables", "at most 2048 bytes in total"},
+		{`"query":{"a":[` + many + `]}`, "/request/query", "at most 200 values"},
 	} {
 		body := []byte(`{"request":{"url":"https://api.test/",` + c.request + `}}`)
 		before := new(runtime.MemStats)

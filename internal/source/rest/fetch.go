@@ -269,7 +269,7 @@ func (r *run) fetch(ctx context.Context) (err error) {
 		r.result.came = plan.came(rows)
 	}
 	if r.taken.Load() == 0 && r.ignored.Load() > 0 {
-		return fail("all-ignored", nil, "Rules in errors ignored every response of the source, so there is no data. The feed keeps its rows. Check the request or the rules.")
+		return fail("all-ignored", nil, "Rules in errors ignored every response of the source. The feed keeps its rows. Check the request or the rules.")
 	}
 	return r.refuseError()
 }

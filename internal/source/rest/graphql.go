@@ -18,7 +18,7 @@ func readGraphQL(in *object) strictjson.Value {
 	body := strictjson.Value{Kind: '{'}
 	body.Set("query", strictjson.String(in.needText("query")))
 	if f, ok := in.Given("variables"); ok && f.Kind != '{' {
-		f.Fault("This must be an object with the values of the variables.")
+		f.Fault("variables must be an object with the values of the variables.")
 	} else if ok {
 		in.checkBody("variables", f.Value)
 		body.Set("variables", *f.Value)
@@ -47,7 +47,7 @@ func (o *object) checkMember(field, name string, r *request) {
 	at := r.member(kind, name)
 	for _, other := range r.placed {
 		if !o.r.stored && (strings.HasPrefix(other, at+"/") || strings.HasPrefix(at, other+"/")) {
-			o.Fault(field, "Another parameter is sent at this place in the body, or around it. Give the two places of their own.")
+			o.Fault(field, "Another parameter is sent at the same path of the body, or at a path above or below it. Use different paths.")
 			return
 		}
 	}

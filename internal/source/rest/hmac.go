@@ -94,7 +94,7 @@ func readHMAC(o *object) auth {
 		a.in, a.name = inQuery, o.needText("param")
 	}
 	if !httpguts.ValidHeaderFieldValue(a.name) {
-		o.Fault("param", "param must not hold control characters.")
+		o.Fault("param", "param must not contain control characters.")
 	}
 	return a
 }

@@ -65,16 +65,16 @@ func readReport(o *object) *report {
 			if text, ok := scalar(f.Value); ok {
 				*states.into = append(*states.into, text)
 			} else {
-				f.Fault("This must be a text, a number or a boolean.")
+				f.Fault("Must be a string, a number or a boolean.")
 			}
 		}
 	}
 	if len(j.done) == 0 {
-		in.Fault("done", "Say which states mean that the result is there.")
+		in.Fault("done", "List the states in which the result is ready.")
 	}
 	if text, ok := in.text("result"); ok && strings.HasPrefix(text, "http") {
 		if j.resultURL = in.parse("result", text); len(text) > maxURL {
-			in.Fault("result", fmt.Sprintf("A URL has at most %d bytes.", maxURL))
+			in.Fault("result", fmt.Sprintf("A URL can have at most %d bytes.", maxURL))
 		}
 	} else if ok {
 		j.result = in.path("result", true)

@@ -32,7 +32,7 @@ func readLogin(o *object) auth {
 	if in := o.object("request"); in != nil {
 		cursor := o.r.usesCursor
 		if a.request = readRequest(in, "POST"); o.r.usesCursor != cursor {
-			o.r.fault(o.r.usesCursor, "A login has no cursor.")
+			o.r.fault(o.r.usesCursor, "A login request cannot use the cursor.")
 		}
 		if body := in.Value.Member("body"); body != nil && body.Member("value") != nil {
 			at := in.pointer("body") + "/value"
@@ -49,7 +49,7 @@ func readLogin(o *object) auth {
 		}
 	}
 	if given != 1 {
-		o.unreadable("tokenPath", "Say where the token is with one of tokenPath, tokenHeader and tokenCookie.")
+		o.unreadable("tokenPath", "Set one of tokenPath, tokenHeader and tokenCookie to where the response contains the token.")
 	}
 	a.tokenPath = o.path("tokenPath", false)
 	a.tokenHeader, _ = o.text("tokenHeader")
@@ -68,7 +68,7 @@ func readLogin(o *object) auth {
 	if s, ok := o.text("prefix"); ok {
 		a.prefix = s
 		if !httpguts.ValidHeaderFieldValue(s) {
-			o.Fault("prefix", "This holds characters that a header cannot, such as line breaks.")
+			o.Fault("prefix", "Contains characters that are not allowed in a header, such as line breaks.")
 		}
 	}
 	return a

@@ -54,12 +54,12 @@ func Merge(publicSpec, secrets, patch []byte, rules feedmill.Rules, maxBytes int
 	d.checkDeletes(found)
 	for _, pointer := range found.secrets {
 		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {
-			found.faults.Note(pointer, "There is no such secret that could stay; write its value.")
+			found.faults.Note(pointer, "*** keeps a stored secret, and none is stored here. Write the secret itself.")
 		}
 	}
 	if d.Spec.known() && !subset(d.URLs(), before.URLs()) {
 		for _, pointer := range reused {
-			found.faults.Note(pointer, "This secret was given for another origin; write it again, or the old URL.")
+			found.faults.Note(pointer, "The stored secret is for another origin. Write the secret again, or restore the old URL.")
 		}
 	}
 	return d, found.refusal()

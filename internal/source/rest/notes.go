@@ -79,9 +79,9 @@ func (n *notes) warnings() (all []feedmill.Warning) {
 	add(feedmill.WarnIgnored, n.Ended,
 		"The source returned %[2]s for page %[1]d, which a rule in errors ignores, so the fetch ended there. Later pages are missing if it was not the last page. Set pagination.total, totalPages or more if the source reports the number of pages.", n.Page, statusText(n.Status))
 	add(feedmill.WarnRepeated, n.Same,
-		"page %d has the same records as the first one, in an answer that is otherwise different; where the source does not heed how the page is asked for, other records are missing. Check pagination.param and in", n.SamePage)
+		"Page %d has the same records as the first page. If the source ignores the page parameter, records are missing. Check pagination.param and in.", n.SamePage)
 	add(feedmill.WarnCutLists, n.Cut,
-		"lists inside the records have more elements than the answers, as %s says of the first; pagination leads from records to records and not through these. Ask for more of their elements at once, or make a feed of them, with each for every record", n.Where)
+		"Lists inside the records have more elements than were fetched, as %s shows for the first one. Pagination does not cover such lists. Request more elements per record, or create a feed from the list with each.", n.Where)
 	if n.Error != "" {
 		add(feedmill.WarnPossibleError, 1,
 			"The source returned no records and a response with %s, which looks like an error. Add a rule to errors that fails or ignores this response.", n.Error)

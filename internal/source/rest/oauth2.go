@@ -52,9 +52,9 @@ func (o *object) readTokenURL() (e tokenEndpoint) {
 		case err != nil:
 			o.unreadable("tokenUrl", upperFirst(err.Error())+".")
 		case !t.plain() || u == nil:
-			o.Fault("tokenUrl", "There are no tokens in this URL.")
+			o.Fault("tokenUrl", "url cannot contain tokens.")
 		case slices.ContainsFunc(queryNames(u), looksSecret):
-			o.Fault("tokenUrl", "The URL must not hold a secret in its query; use clientSecret.")
+			o.Fault("tokenUrl", "The query of the URL must not contain a secret. Use clientSecret.")
 		default:
 			e.url = u
 		}

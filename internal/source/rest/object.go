@@ -50,7 +50,7 @@ func (r *reading) refusal() error {
 		return nil
 	}
 	slices.SortStableFunc(faults, func(a, b feedmill.Fault) int { return cmp.Compare(a.Pointer, b.Pointer) })
-	return feedmill.Invalid("The definition of the feed is not valid; correct the places listed under errors.", faults...)
+	return feedmill.Invalid("The definition of the feed is not valid. Correct the fields listed in errors.", faults...)
 }
 
 // parseDocument reads a text as one JSON value. Its error is a refusal.
@@ -58,7 +58,7 @@ func parseDocument(data []byte) (strictjson.Value, error) {
 	var faults feedmill.Faults
 	doc, ok := strictjson.Read(data, strictjson.Part{}, faults.Note)
 	if !ok || len(faults.List) > 0 {
-		return strictjson.Value{}, feedmill.Invalid("The body is no valid JSON, or has a key twice.", faults.List...)
+		return strictjson.Value{}, feedmill.Invalid("The body is not valid JSON, or contains a key twice.", faults.List...)
 	}
 	return doc, nil
 }
@@ -144,7 +144,7 @@ func (o *object) needText(name string) string {
 	}
 	s, ok := o.text(name)
 	if ok && s == "" {
-		o.Fault(name, "This must not be empty.")
+		o.Fault(name, "Must not be empty.")
 	}
 	return s
 }
@@ -157,9 +157,9 @@ func (o *object) kind(words ...string) (string, bool) {
 		return text, true
 	}
 	if f, ok := o.Given("kind"); ok && f.Kind == '"' && text != "" {
-		detail := "This must be one of " + strings.Join(words, ", ") + "."
+		detail := "Must be one of " + strings.Join(words, ", ") + "."
 		if near := suggest.Nearest(text, words); len(near) > 0 {
-			detail += " The nearest is " + near[0] + "."
+			detail += " Did you mean " + near[0] + "?"
 		}
 		f.Fault(detail)
 	}
@@ -211,9 +211,9 @@ func (o *object) elements(name string, most int) iter.Seq2[int, strictjson.Field
 	switch {
 	case !ok:
 	case f.Kind != '[':
-		f.Fault("This must be an array, not " + strictjson.KindName(f.Kind) + ".")
+		f.Fault("Must be an array, not " + strictjson.KindName(f.Kind) + ".")
 	case len(f.Items) > most && !o.r.stored:
-		f.Fault(fmt.Sprintf("This may have at most %d elements; it has %d.", most, len(f.Items)))
+		f.Fault(fmt.Sprintf("Must have at most %d elements; got %d.", most, len(f.Items)))
 	default:
 		return f.Elements()
 	}

@@ -38,7 +38,7 @@ func (o *object) tokenPath(name string) (*jsonpath.Path, *tokenPlace) {
 		return nil, place
 	}
 	if isXML && !place.parse(text) {
-		in.Fault("xml", `This must be the names of elements from the root down, such as /OAI-PMH/ListRecords/resumptionToken, or /feed/link[@rel='next']/@href.`)
+		in.Fault("xml", `Must be a path of element names from the root, such as /OAI-PMH/ListRecords/resumptionToken, or /feed/link[@rel='next']/@href.`)
 	}
 	return nil, place
 }

@@ -73,7 +73,7 @@ func ParseFeed(body []byte) (*Definition, error) {
 		r.rules = feedmill.ReadRules(o.Object).Or(r.rules)
 		for _, name := range sourceMembers {
 			if o.Has(name) {
-				o.Fault(name, "This belongs to the source, which is that of the other feed; leave it out.")
+				o.Fault(name, "The feed uses the source of another feed. Remove this field.")
 			}
 		}
 		d.readFeed(o, false)
@@ -170,7 +170,7 @@ func readResponse(o *object) Response {
 	}
 	r.readExplode(response, format)
 	if response.Has("sheet") && !takes(r.Format, "sheet") {
-		response.Fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
+		response.Fault("sheet", "Data in "+r.Format+" has no sheets. Remove this field.")
 	}
 	if response.Has("sheet") {
 		r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
@@ -178,7 +178,7 @@ func readResponse(o *object) Response {
 	r.Types = response.choice("types", "auto", "auto", "text")
 	r.Entry, _ = response.text("entry")
 	if r.FileColumn, _ = response.text("fileColumn"); response.Has("fileColumn") && r.FileColumn == "" {
-		response.Fault("fileColumn", "fileColumn must not be empty; it is the name of a column.")
+		response.Fault("fileColumn", "fileColumn must be the name of a column.")
 	}
 	r.MissingEmpty = response.choice("missing", "fail", "fail", "empty") == "empty"
 	response.RefuseUnknown()
@@ -201,9 +201,9 @@ func readPageFormat(response *object) string {
 	case s == "auto" || format.Readable:
 		return s
 	case known:
-		response.unreadable("format", "The format "+s+" cannot be read yet; this must be auto, "+names+".")
+		response.unreadable("format", "The format "+s+" cannot be read; use auto, "+names+".")
 	default:
-		response.unreadable("format", "This must be auto, "+names+".")
+		response.unreadable("format", "Must be auto, "+names+".")
 	}
 	return "auto"
 }
@@ -232,7 +232,7 @@ func (o *object) option(name string) (string, bool) {
 	}
 	text, ok := scalar(f.Value)
 	if !ok {
-		f.Fault("This must be a text.")
+		f.Fault("Must be a string.")
 	}
 	return text, ok
 }
@@ -251,9 +251,9 @@ func (o *object) recordPath(name, format string) string {
 	switch {
 	case !ok:
 	case s == "":
-		o.Fault(name, "This must not be empty; leave it out where there is none.")
+		o.Fault(name, "Must not be empty. Set a value, or remove the field.")
 	case !takes(format, name):
-		o.Fault(name, "Data in "+format+" has nothing that this could name; leave it out.")
+		o.Fault(name, "Data in "+format+" has no paths. Remove this field.")
 	case decode.HasSheets(format), format == "xml" && name == "path" && !strings.Contains(s, "/"): // XML may be a workbook, too
 	case format == "xml" || name == "path" && s[0] == '/' && format == "auto":
 		check := xml.CheckPath
@@ -261,7 +261,7 @@ func (o *object) recordPath(name, format string) string {
 			check = xml.CheckExplode
 		}
 		if err := check(s); err != nil {
-			o.unreadable(name, "This is no path of XML: "+err.Error()+".")
+			o.unreadable(name, "Not a valid XML path: "+err.Error()+".")
 		}
 	default:
 		full := s
@@ -269,7 +269,7 @@ func (o *object) recordPath(name, format string) string {
 			full = "$." + s
 		}
 		if _, err := jsonpath.Parse(full); err != nil {
-			o.unreadable(name, "This is no JSONPath: "+err.Error()+". Where the data is a spreadsheet, say so in response.format.")
+			o.unreadable(name, "Not a valid JSONPath: "+err.Error()+". If the data is a spreadsheet, set response.format.")
 		}
 	}
 	return s

@@ -59,7 +59,7 @@ func readEach(o *object, s *Spec, maxBytes int64) *each {
 		}
 	}
 	if len(e.uses) == 0 && e.as != "" {
-		in.Fault("as", "No token such as {{"+e.as+".name}} stands in the request, so it would be the same for every row.")
+		in.Fault("as", "The request contains no token such as {{"+e.as+".name}}, so it would be the same for every row.")
 	}
 	for _, name := range e.include {
 		if !slices.Contains(e.uses, name) {
@@ -77,7 +77,7 @@ func (e *each) includeValues(in *object) {
 	}
 	for i, name := range e.include {
 		if name != e.as {
-			in.Fault("include", "The values are no objects, so they have no columns: give "+e.as+" here to have the value itself, or make objects of the values.")
+			in.Fault("include", "The values are not objects, so they have no columns. Write "+e.as+" for the value itself, or use objects.")
 			return
 		}
 		e.include[i] = ""
@@ -93,12 +93,12 @@ func (e *each) readIn(of *object, maxBytes int64) {
 		}
 	}
 	if given != 1 {
-		of.unreadable("feedId", "Give one of feedId, values and request.")
+		of.unreadable("feedId", "Set one of feedId, values and request.")
 	}
 	if text, ok := of.text("feedId"); ok {
 		id, err := feedmill.ParseID(feedmill.PrefixDataFeed, text)
 		if err != nil {
-			of.unreadable("feedId", "This must be the id of a feed, such as df_….")
+			of.unreadable("feedId", "Must be the id of a feed, such as df_….")
 		}
 		e.feed = id
 	}
@@ -135,7 +135,7 @@ func (o *object) readShape(response *object) (s shape) {
 		s.values = append(s.values, pathOf(f))
 	}
 	if (len(s.names) == 0) != (len(s.values) == 0) {
-		response.unreadable("names", "names and values go together: one name for each value.")
+		response.unreadable("names", "names and values must both be set, with one name for each value.")
 	}
 	s.keyAs, _ = response.text("keyAs")
 	return s
@@ -161,7 +161,7 @@ func pathOf(f strictjson.Field) *jsonpath.Path {
 	}
 	path, err := jsonpath.Parse(text)
 	if err != nil {
-		f.Fault("This is no JSONPath: " + err.Error() + ".")
+		f.Fault("Not a valid JSONPath: " + err.Error() + ".")
 	}
 	return path
 }

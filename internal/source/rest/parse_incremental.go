@@ -28,7 +28,7 @@ func readIncremental(o *object, r *request) *incremental {
 	inc.step = in.duration("step", 0, minStep, maxStep)
 	if path := in.path("cursorPath", !in.Has("step")); path != nil {
 		if inc.column = columnOf(path); inc.column == "" {
-			in.unreadable("cursorPath", "This must be names alone, such as $.updated_at or $.meta.changed.")
+			in.unreadable("cursorPath", "cursorPath must consist of names only, such as $.updated_at or $.meta.changed.")
 		}
 	}
 	if inc.in, inc.param = in.sentIn("param", r); inc.param == "" && !in.Has("param") && o.r.usesCursor == "" {
@@ -57,7 +57,7 @@ func (inc *incremental) readStart(in *object, needed bool) {
 		inc.start, _ = in.template("start")
 	}
 	if inc.start.usesCursor() {
-		in.Fault("start", "The first cursor cannot be the cursor.")
+		in.Fault("start", "start cannot contain the cursor.")
 	}
 	if _, ok := timeOf(inc.start.text, time.UTC); inc.step > 0 && inc.start.text != "" && inc.start.plain() && !ok {
 		in.Fault("start", "Windows begin at a time: write a date such as 2024-01-31, or a token such as {{today-30d}}.")
@@ -86,13 +86,13 @@ func (inc *incremental) readTimes(in *object, r *request) {
 	} else {
 		for _, name := range []string{"to", "inclusive"} {
 			if in.Has(name) {
-				in.Fault(name, "This goes with step; leave it out.")
+				in.Fault(name, "Applies only with step. Remove it, or set step.")
 			}
 		}
 	}
 	if name, ok := in.text("timezone"); ok {
 		if _, err := feedmill.Zone(name); err != nil || name == "" {
-			in.unreadable("timezone", "No time zone of this name is known; write an IANA name such as Europe/Paris.")
+			in.unreadable("timezone", "The time zone is unknown. Use an IANA name such as Europe/Paris.")
 		}
 	}
 }

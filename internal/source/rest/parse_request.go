@@ -36,7 +36,7 @@ func readRequest(o *object, method string) request {
 			o.unreadable("url", upperFirst(err.Error())+".")
 		}
 		if holdsSecret(text) && !o.isDeclared("url") {
-			o.Fault("url", "A parameter of the URL that looks like a secret stands more than once, or in query too; write it once, in query.")
+			o.Fault("url", "A parameter that looks like a secret appears more than once in the URL, or in query too. Write it once, in query.")
 		}
 		o.noteCursor("url", &r.url)
 	}
@@ -64,17 +64,17 @@ func parseURL(text string) (template, *url.URL, error) {
 		return t, nil, err
 	}
 	if len(text) > maxURL {
-		return t, nil, fmt.Errorf("a URL has at most %d bytes", maxURL)
+		return t, nil, fmt.Errorf("the URL can have at most %d bytes", maxURL)
 	}
 	sample := t.expand(moment{cursor: "1", to: "1", now: time.Unix(0, 0)}, escapeInURL)
 	u, err := url.Parse(sample)
 	switch {
 	case err != nil:
-		return t, nil, errors.New("this is no URL; write https://host/path")
+		return t, nil, errors.New("the URL is not valid; write https://host/path")
 	case u.Scheme != "https" && u.Scheme != "http", u.Host == "", u.Hostname() == "", u.Opaque != "":
-		return t, nil, errors.New("the URL must be absolute; write https://host/path, or http where the operator allows the host")
+		return t, nil, errors.New("the URL must be absolute; write https://host/path, or http if the operator allows the host")
 	case u.User != nil:
-		return t, nil, errors.New("the URL must not hold a user or a password; use auth")
+		return t, nil, errors.New("the URL must not contain a user or a password; use auth")
 	case strings.Contains(text, "#"):
 		return t, nil, errors.New("the URL must not have a fragment")
 	}
@@ -84,7 +84,7 @@ func parseURL(text string) (template, *url.URL, error) {
 		authority = authority[:end]
 	}
 	if strings.Contains(authority, "{{") {
-		return t, nil, errors.New("tokens stand in the path and the query of a URL, not before")
+		return t, nil, errors.New("tokens are allowed only in the path and the query of a URL")
 	}
 	return t, origin(u), nil
 }
@@ -153,7 +153,7 @@ func (r *reading) noteVariables(t *template) string {
 		}
 		word, _, _ := strings.Cut(p.token.name, ".")
 		if !slices.Contains(r.variables, word) {
-			return upperFirst("this is no token that is known; "+tokenForms+"; with each.as there are those of its rows") + "."
+			return upperFirst("unknown token; "+tokenForms+"; each.as adds those of its rows") + "."
 		}
 		r.used = append(r.used, p.token.name)
 	}
@@ -168,13 +168,13 @@ func (o *object) params(field string, wrong func(name string) string) []param {
 		return nil
 	}
 	if n := len(in.Value.Members); n > maxParams && !o.r.stored {
-		o.Fault(field, fmt.Sprintf("This may have at most %d members; it has %d.", maxParams, n))
+		o.Fault(field, fmt.Sprintf("Must have at most %d members; got %d.", maxParams, n))
 		return nil
 	}
 	var params []param
 	for _, m := range in.Value.Members {
 		if len(m.Name) > maxParamName && !o.r.stored {
-			o.Fault(field, fmt.Sprintf("A name may have at most %d bytes; one has %d.", maxParamName, len(m.Name)))
+			o.Fault(field, fmt.Sprintf("A name can have at most %d bytes; got %d.", maxParamName, len(m.Name)))
 			continue
 		}
 		if w := wrong(m.Name); (w != "" || m.Name == "") && !o.r.stored {
@@ -189,11 +189,11 @@ func (o *object) params(field string, wrong func(name string) string) []param {
 		for i := range items {
 			s, ok := scalar(&items[i])
 			if !ok {
-				in.unreadable(m.Name, "This must be a string, a number or a boolean"+also(field)+".")
+				in.unreadable(m.Name, "Must be a string, a number or a boolean"+also(field)+".")
 				continue
 			}
 			if field == "headers" && !httpguts.ValidHeaderFieldValue(s) {
-				in.Fault(m.Name, "The value holds characters that a header cannot, such as line breaks.")
+				in.Fault(m.Name, "The value contains characters that are not allowed in a header, such as line breaks.")
 			}
 			p.values = append(p.values, in.parse(m.Name, s))
 		}
@@ -272,7 +272,7 @@ func readBody(o *object) *body {
 // checkBody checks the tokens in a JSON body.
 func (o *object) checkBody(name string, body *strictjson.Value) {
 	if !o.checkTokens(o.pointer(name), body, false) {
-		o.Fault(name, fmt.Sprintf("The names that a value stands below may have at most %d bytes in all.", maxPlace))
+		o.Fault(name, fmt.Sprintf("The names above a value can have at most %d bytes in total.", maxPlace))
 	}
 }
 

@@ -31,7 +31,7 @@ func readSpec(o *object, maxBytes int64) *Spec {
 	if request := o.object("request"); request != nil {
 		s.request = readRequest(request, "GET")
 	} else if !o.Has("request") {
-		o.unreadable("request", "This field is required; it needs at least a url.")
+		o.unreadable("request", "This field is required. Set at least url.")
 	}
 	if a := o.object("auth"); a != nil {
 		s.auth = readAuth(a)
@@ -50,7 +50,7 @@ func readSpec(o *object, maxBytes int64) *Spec {
 	}
 	s.zone = readZone(o)
 	if s.report = readReport(o); s.report != nil && s.pagination.param != "" {
-		o.r.fault("/pagination/kind", "The result of a job has pages that name the next one; use nextUrl or linkHeader.")
+		o.r.fault("/pagination/kind", "Pages of a job result must name the next page. Use nextUrl or linkHeader.")
 	}
 	if o.r.usesTo != "" && (s.incremental == nil || s.incremental.step == 0) {
 		o.r.fault(o.r.usesTo, "{{to}} is the end of a window of time, and needs incremental.step.")
@@ -90,7 +90,7 @@ func readRules(o *object) (rules []rule) {
 		for _, f := range in.elements("status", 100) {
 			n, err := strconv.Atoi(string(f.Raw))
 			if f.Kind != '0' || err != nil || n < 100 || n > 599 {
-				f.Fault("This must be an HTTP status from 100 to 599.")
+				f.Fault("Must be an HTTP status between 100 and 599.")
 				continue
 			}
 			r.status = append(r.status, n)
@@ -149,7 +149,7 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 		if p.sizeParam != "" {
 			in.checkParam("sizeParam", p.sizeParam, p.in, r)
 			if p.size == 0 && !in.Has("size") {
-				in.Fault("size", "This is required with sizeParam: it is what is sent.")
+				in.Fault("size", "Required with sizeParam, which sends it.")
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (o *object) refuse(kind string, names ...string) {
 			continue
 		}
 		if o.Has(name) {
-			o.Fault(name, fmt.Sprintf("The kind %s has no use for this; leave it out.", kind))
+			o.Fault(name, fmt.Sprintf("The kind %s does not use this field. Remove it.", kind))
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (o *object) path(name string, needed bool) *jsonpath.Path {
 	}
 	path, err := jsonpath.Parse(s)
 	if err != nil {
-		o.unreadable(name, "This is no JSONPath: "+err.Error()+".")
+		o.unreadable(name, "Not a valid JSONPath: "+err.Error()+".")
 		return nil
 	}
 	return path
@@ -207,13 +207,13 @@ func (o *object) checkParam(field, name, in string, r *request) {
 	case inBody:
 		switch {
 		case r.body == nil && r.method == "GET":
-			o.Fault(field, "A parameter in the body needs a request with a body; set request.method to POST.")
+			o.Fault(field, "A parameter in the body requires a request with a body. Set request.method to POST.")
 		case r.body != nil && r.body.kind == bodyGraphQL && !strings.HasPrefix(name, "variables."):
-			o.Fault(field, "A parameter of a GraphQL body is one of its variables; write variables."+name+".")
+			o.Fault(field, "A parameter of a GraphQL request is a variable. Use variables."+name+".")
 		case r.body != nil && r.body.kind == bodyText:
-			o.Fault(field, "A body of the kind text has no parameters; use json or form.")
+			o.Fault(field, "A body of the kind text has no parameters. Use json or form.")
 		case r.body != nil && r.body.kind == bodyJSON && r.body.json.Kind != '{' && !isHidden(&r.body.json):
-			o.Fault(field, "The JSON of request.body must be an object for a parameter to stand in it.")
+			o.Fault(field, "request.body must be a JSON object if parameters are sent in it.")
 		case r.body == nil || r.body.kind == bodyJSON || r.body.kind == bodyGraphQL:
 			o.checkMember(field, name, r)
 		}
@@ -231,9 +231,9 @@ var ownHeaders = []string{
 func wrongHeader(name string) string {
 	switch {
 	case !httpguts.ValidHeaderFieldName(name):
-		return "This is no name of a header."
+		return "Not a valid header name."
 	case slices.Contains(ownHeaders, strings.ToLower(name)):
-		return "This header belongs to the fetch itself and cannot be set."
+		return "Feedmill sets this header itself. Remove it."
 	}
 	return ""
 }

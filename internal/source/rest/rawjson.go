@@ -20,7 +20,7 @@ import (
 // for whoever reads the rows to say.
 var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-var errNoJSON = errors.New("it is no JSON that could be read")
+var errNoJSON = errors.New("it is not valid JSON")
 
 // rawMember is a member of an object, as it is written.
 type rawMember struct {
@@ -176,7 +176,7 @@ func typed(raw []byte, as string) ([]byte, error) {
 		}
 		return quote(text), nil
 	case !isScalar:
-		return nil, fmt.Errorf("is %s, which is no %s", strictjson.KindName(v.Kind), as)
+		return nil, fmt.Errorf("is %s, not a %s", strictjson.KindName(v.Kind), as)
 	case as == "boolean" && (text == "true" || text == "false"):
 		return []byte(text), nil
 	case as == "integer" && isNumber(text) && !strings.Contains(text, ".") && number(),
@@ -193,5 +193,5 @@ func typed(raw []byte, as string) ([]byte, error) {
 			return quote(text), nil
 		}
 	}
-	return nil, fmt.Errorf("has the value %q, which is no %s", shorten(text), as)
+	return nil, fmt.Errorf("has the value %q, which is not a %s", shorten(text), as)
 }

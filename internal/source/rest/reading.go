@@ -75,7 +75,7 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed
 }
 
 // contextAlone is why values around the records cannot be columns of records that are written again.
-const contextAlone = "context cannot be combined with columns, names, values, keyAs or each.include. Leave one of them out."
+const contextAlone = "context cannot be combined with columns, names, values, keyAs or each.include. Remove one of them."
 
 // members are the JSONPaths of what leads from page to page, or in XML the names that it has
 // around the records.
@@ -109,7 +109,7 @@ func (s *shape) tabular() (t feedmill.PageColumns) {
 func (r Response) checkTabular(format string) error {
 	faults := r.tabularFaults()
 	if strings.HasPrefix(r.Path, "$") {
-		faults = append(faults, feedmill.Fault{Pointer: "/response/path", Detail: "This is a JSONPath."})
+		faults = append(faults, feedmill.Fault{Pointer: "/response/path", Detail: "The path is a JSONPath."})
 	}
 	if len(faults) == 0 {
 		return nil
@@ -132,10 +132,10 @@ func (r Response) tabularFaults() (faults []feedmill.Fault) {
 		note("/response/explode", "explode.as applies only to JSON; remove it.")
 	}
 	if len(r.Shape.values) > 0 {
-		note("/response/names", "names and values are for JSON, where a table's names can stand beside its rows; leave them out.")
+		note("/response/names", "names and values apply only to JSON. Remove them.")
 	}
 	if r.Shape.keyAs != "" {
-		note("/response/keyAs", "keyAs is for JSON, whose records can be members of an object; leave it out.")
+		note("/response/keyAs", "keyAs applies only to JSON. Remove it.")
 	}
 	for _, c := range r.Shape.columns {
 		if c.path == nil {
@@ -143,10 +143,10 @@ func (r Response) tabularFaults() (faults []feedmill.Fault) {
 		}
 		at := c.at
 		if columnOf(c.path) == "" {
-			note(at+"/path", "Outside of JSON a column is found by its name, such as $.amount or $['Net amount'].")
+			note(at+"/path", "In formats other than JSON, path must be a column name, such as $.amount or $['Net amount'].")
 		}
 		if c.as != "" && c.as != "text" {
-			note(at+"/type", "Outside of JSON, the type of an entry with path can only be text. Use an entry with sourceName to set another type.")
+			note(at+"/type", "In formats other than JSON, the type of an entry with path can only be text. Use an entry with sourceName to set another type.")
 		}
 	}
 	return faults

@@ -47,7 +47,7 @@ func missing(p feedmill.FetchedPage, at string) error {
 		return nil
 	}
 	return fail("missing-path", nil,
-		"The response has nothing at %s, where response.path (%s) expects the records. Correct the path. If the source omits it when there are no records, set response.missing to \"empty\".", container, path)
+		"The response has nothing at %s, where response.path (%s) expects the records. Correct the path. If the source omits it when it has no records, set response.missing to \"empty\".", container, path)
 }
 
 // lacking are the pages that do not have what the path of the records leads through.

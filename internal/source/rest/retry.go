@@ -146,7 +146,7 @@ func unreachable(err error) string {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return "it does not speak TLS"
 	}
-	return "the connection broke before an answer came"
+	return "the connection was closed before a response arrived"
 }
 
 func (e *exchange) tookTooLong() error {

@@ -43,7 +43,7 @@ func readTest(in *object) (t test) {
 		case !in.Has("bodyPath"):
 			f.Fault(name + " tests the value at bodyPath; set bodyPath too.")
 		case given > 1:
-			f.Fault("A rule takes one of exists, equals and notEquals.")
+			f.Fault("Set only one of exists, equals and notEquals.")
 		case name == "exists":
 			yes, _ := f.Boolean()
 			if t.kind = testExists; !yes {

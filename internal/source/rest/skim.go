@@ -52,7 +52,7 @@ type skimmer struct {
 	depth int
 }
 
-var errSkim = errors.New("the document is no JSON")
+var errSkim = errors.New("the document is not JSON")
 
 // PeekKind is the kind of what comes next, after commas and colons.
 func (s *skimmer) PeekKind() jsontext.Kind {

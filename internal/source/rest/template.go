@@ -138,7 +138,7 @@ func parseToken(text string) (token, error) {
 	if sign := strings.IndexAny(body, "+-"); sign >= 0 && isTimeWord(body[:sign]) {
 		d, err := feedmill.ParseDuration(strings.TrimSpace(body[sign+1:]))
 		if err != nil {
-			return t, fmt.Errorf("the offset of a token is no duration: %w", err)
+			return t, fmt.Errorf("the offset of a token is not a valid duration: %w", err)
 		}
 		if body[sign] == '-' {
 			d = -d
@@ -151,7 +151,7 @@ func parseToken(text string) (token, error) {
 		return t, nil
 	}
 	if formatted && !t.format(strings.TrimSpace(format)) {
-		return t, errors.New("what stands behind the | of a token is no format; " + tokenForms)
+		return t, errors.New("the format after | in a token is not valid; " + tokenForms)
 	}
 	switch {
 	case t.name == "yesterday":
@@ -162,7 +162,7 @@ func parseToken(text string) (token, error) {
 	case (t.name == "cursor" || t.name == "to") && !formatted && t.offset == 0:
 		return t, nil
 	}
-	return t, errors.New("this is no token that is known; " + tokenForms)
+	return t, errors.New("unknown token; " + tokenForms)
 }
 
 // format has the token written in a format: one that incremental.format knows,

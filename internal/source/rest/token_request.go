@@ -99,7 +99,7 @@ var errGrant = fmt.Errorf("the grant is not valid: %w", ErrAuth)
 // tokenRefused says why a token was refused, in the words of the source where they
 // are those of the standard.
 func tokenRefused(status int, answer []byte) error {
-	said, advice := "", "Give it a credential that it accepts."
+	said, advice := "", "Set a valid credential."
 	if found, err := find(context.Background(), bytes.NewReader(answer), int64(len(answer)), oauthErrorPath, oauthDescriptionPath); err == nil {
 		if code, ok := found[0].text(); ok && code != "" {
 			said = " with " + shorten(code)
