@@ -64,8 +64,7 @@ func (c healthCollector) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// health counts the subscriptions that were sent to of late, or have something
-// to send, by how they do.
+// health counts the subscriptions with recent or waiting deliveries by their health.
 func (d *Dispatcher) health() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
