@@ -123,10 +123,10 @@ func requestOf(t *testing.T, definition []byte) string {
 
 func TestUnreachableNamesNoAddressInside(t *testing.T) {
 	for want, err := range map[string]error{
-		"there is no such host":                      &net.DNSError{Err: "no such host", Name: "db.internal", Server: "10.0.0.2:53", IsNotFound: true},
-		"the name of its host could not be resolved": fmt.Errorf("resolve: %w", &net.DNSError{Err: "server misbehaving", Name: "db.internal", Server: "10.0.0.2:53"}),
-		"the connection was refused":                 &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: syscall.ECONNREFUSED},
-		"no connection could be made":                &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: syscall.EHOSTUNREACH},
+		"there is no such host":                               &net.DNSError{Err: "no such host", Name: "db.internal", Server: "10.0.0.2:53", IsNotFound: true},
+		"the name of its host could not be resolved":          fmt.Errorf("resolve: %w", &net.DNSError{Err: "server misbehaving", Name: "db.internal", Server: "10.0.0.2:53"}),
+		"the connection was refused":                          &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: syscall.ECONNREFUSED},
+		"no connection could be made":                         &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: syscall.EHOSTUNREACH},
 		"the connection was closed before a response arrived": io.ErrUnexpectedEOF,
 	} {
 		if got := unreachable(err); got != want {
