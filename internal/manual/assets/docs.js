@@ -111,14 +111,16 @@ box.addEventListener('input', async () => {
 });
 box.addEventListener('keydown', (event) => {
   if (results.hidden || found.length === 0) return;
-  if (event.key === 'Enter') {
-    event.preventDefault();
-    location.assign(found[at].p);
-  } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+  if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
     event.preventDefault();
     at = (at + (event.key === 'ArrowDown' ? 1 : found.length - 1)) % found.length;
     show();
   }
+});
+box.form.addEventListener('submit', (event) => {
+  if (results.hidden || found.length === 0) return;
+  event.preventDefault();
+  location.assign(found[at].p);
 });
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
