@@ -18,8 +18,21 @@ import (
 	"strings"
 )
 
-// ErrNewer is returned for a database that a later release has migrated.
+// PreviousRelease is the schema version of the previous release. A program of that release
+// works on a database that this program has migrated, so migrations after it only add
+// tables, columns and indexes. cmd/feedmill/testdata/previous-release names the release.
+const PreviousRelease = 40
+
+// ErrNewer is returned for a database that was migrated by a release after the next one.
 var ErrNewer = errors.New("the database is newer than this program")
+
+// Schema is what a database reports of its schema.
+type Schema struct {
+	Version int
+	// Oldest is the schema version of the oldest program that can work on the database. It
+	// is needed only for a version that the program does not have.
+	Oldest int
+}
 
 // Migration is one step of the schema.
 type Migration struct {
@@ -61,17 +74,20 @@ func Load(fsys fs.FS) ([]Migration, error) {
 	return all, nil
 }
 
-// Pending is the part of all that a database at the given version lacks. Migrations that
-// are only for older databases change nothing. A version that all does not reach
-// is [ErrNewer].
-func Pending(all []Migration, version int) ([]Migration, error) {
-	if version > len(all) {
-		return nil, fmt.Errorf("%w: its schema has version %d, but this program supports versions up to %d; start a release at least as new as the one that migrated it",
-			ErrNewer, version, len(all))
+// Pending is the part of all that a database with the given schema lacks. Migrations that
+// are only for older databases change nothing. A database that the next release has
+// migrated lacks nothing. One of a later release is [ErrNewer].
+func Pending(all []Migration, schema Schema) ([]Migration, error) {
+	if schema.Version > len(all) {
+		if schema.Oldest <= len(all) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("%w: its schema has version %d and supports programs from version %d, but this program has version %d; start the release that migrated it, or the one before it",
+			ErrNewer, schema.Version, schema.Oldest, len(all))
 	}
-	pending := slices.Clone(all[version:])
+	pending := slices.Clone(all[schema.Version:])
 	for i := range pending {
-		if m := &pending[i]; m.Below != 0 && version >= m.Below {
+		if m := &pending[i]; m.Below != 0 && schema.Version >= m.Below {
 			m.SQL = "SELECT 1"
 		}
 	}

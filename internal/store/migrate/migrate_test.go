@@ -33,18 +33,28 @@ func TestLoad(t *testing.T) {
 func TestPending(t *testing.T) {
 	all := []Migration{{Number: 1}, {Number: 2}}
 	for version, want := range []int{2, 1, 0} {
-		if got, err := Pending(all, version); err != nil || len(got) != want {
+		if got, err := Pending(all, Schema{Version: version}); err != nil || len(got) != want {
 			t.Errorf("at version %d: %d pending, %v; want %d", version, len(got), err, want)
 		}
 	}
 	all[1].SQL, all[1].Below = "change", 1
 	for version, want := range []string{"change", "SELECT 1"} {
-		if got, err := Pending(all, version); err != nil || got[len(got)-1].SQL != want {
+		if got, err := Pending(all, Schema{Version: version}); err != nil || got[len(got)-1].SQL != want {
 			t.Errorf("below 1, at version %d: %+v, %v; want %s", version, got, err, want)
 		}
 	}
-	if _, err := Pending(all, 3); !errors.Is(err, ErrNewer) {
-		t.Errorf("error is %v, want newer", err)
+	// A database of the next release supports programs from this one.
+	for oldest, want := range []error{nil, nil, nil, ErrNewer} {
+		if got, err := Pending(all, Schema{Version: 9, Oldest: oldest}); !errors.Is(err, want) || len(got) != 0 {
+			t.Errorf("of version 9, for programs from %d: %+v, %v; want %v", oldest, got, err, want)
+		}
+	}
+}
+
+func TestPreviousReleaseIsNotAhead(t *testing.T) {
+	all, err := Load(os.DirFS("../sqlite"))
+	if err != nil || PreviousRelease > len(all) {
+		t.Errorf("the previous release has schema %d, this one %d, %v", PreviousRelease, len(all), err)
 	}
 }
 

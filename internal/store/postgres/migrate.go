@@ -32,11 +32,16 @@ func migrateUp(ctx context.Context, pool *pgxpool.Pool) error {
 		if _, err := tx.Exec(ctx, noLimitsInside); err != nil {
 			return err
 		}
-		var version int
-		if err := tx.QueryRow(ctx, `SELECT version FROM schema_version FOR UPDATE`).Scan(&version); err != nil {
+		var schema migrate.Schema
+		if err := tx.QueryRow(ctx, `SELECT version FROM schema_version FOR UPDATE`).Scan(&schema.Version); err != nil {
 			return err
 		}
-		pending, err := migrate.Pending(all, version)
+		if schema.Version > len(all) {
+			if err := tx.QueryRow(ctx, `SELECT oldest FROM schema_support`).Scan(&schema.Oldest); err != nil {
+				return err
+			}
+		}
+		pending, err := migrate.Pending(all, schema)
 		if err != nil || len(pending) == 0 {
 			return err
 		}
@@ -44,6 +49,9 @@ func migrateUp(ctx context.Context, pool *pgxpool.Pool) error {
 			if _, err := tx.Exec(ctx, m.SQL); err != nil {
 				return fmt.Errorf("migration %d (%s): %w", m.Number, m.Name, err)
 			}
+		}
+		if _, err := tx.Exec(ctx, `UPDATE schema_support SET oldest = $1`, migrate.PreviousRelease); err != nil {
+			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE schema_version SET version = $1`, len(all))
 		return err

@@ -43,12 +43,25 @@ func openWith(t *testing.T, url string, o feedmill.StoreOptions) *DB {
 	return db
 }
 
+// A program works on the schema of the next release and refuses later ones.
 func TestNewerSchemaIsRefused(t *testing.T) {
 	url := pgtest.New(t)
 	db := open(t, url)
-	if _, err := db.pool.Exec(t.Context(), `UPDATE schema_version SET version = 9999`); err != nil {
-		t.Fatal(err)
+	var version, oldest int
+	if err := db.pool.QueryRow(t.Context(), `SELECT version, oldest FROM schema_version, schema_support`).Scan(&version, &oldest); err != nil || oldest != migrate.PreviousRelease {
+		t.Fatalf("programs from %d are supported, %v; want %d", oldest, err, migrate.PreviousRelease)
 	}
+	migrated := func(oldest int) {
+		t.Helper()
+		for query, value := range map[string]int{`UPDATE schema_version SET version = $1`: 9999, `UPDATE schema_support SET oldest = $1`: oldest} {
+			if _, err := db.pool.Exec(t.Context(), query, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	migrated(version)
+	open(t, url).Close()
+	migrated(version + 1)
 	_, err := Open(t.Context(), url, feedmill.StoreOptions{})
 	if !errors.Is(err, migrate.ErrNewer) || !strings.Contains(err.Error(), "9999") {
 		t.Errorf("error is %v, want one that says the schema is newer and which it is", err)

@@ -22,11 +22,16 @@ func migrateUp(ctx context.Context, db *sql.DB) error {
 		return translate(err)
 	}
 	defer tx.Rollback()
-	var version int
-	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
+	var schema migrate.Schema
+	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&schema.Version); err != nil {
 		return translate(err)
 	}
-	pending, err := migrate.Pending(all, version)
+	if schema.Version > len(all) {
+		if err := tx.QueryRowContext(ctx, `SELECT oldest FROM schema_support`).Scan(&schema.Oldest); err != nil {
+			return translate(err)
+		}
+	}
+	pending, err := migrate.Pending(all, schema)
 	if err != nil || len(pending) == 0 {
 		return err
 	}
@@ -34,6 +39,9 @@ func migrateUp(ctx context.Context, db *sql.DB) error {
 		if _, err := tx.ExecContext(ctx, m.SQL); err != nil {
 			return fmt.Errorf("migration %d (%s): %w", m.Number, m.Name, err)
 		}
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE schema_support SET oldest = ?`, migrate.PreviousRelease); err != nil {
+		return translate(err)
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, len(all))); err != nil {
 		return translate(err)

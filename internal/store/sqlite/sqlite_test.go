@@ -78,6 +78,7 @@ func TestFileIsPrivate(t *testing.T) {
 	}
 }
 
+// A program works on the schema of the next release and refuses later ones.
 func TestNewerSchemaIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.db")
 	open(t, file).Close()
@@ -85,10 +86,20 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := raw.Exec(`PRAGMA user_version = 9999`); err != nil {
-		t.Fatal(err)
+	defer raw.Close()
+	var version, oldest int
+	if err := raw.QueryRow(`SELECT (SELECT user_version FROM pragma_user_version), oldest FROM schema_support`).Scan(&version, &oldest); err != nil || oldest != migrate.PreviousRelease {
+		t.Fatalf("programs from %d are supported, %v; want %d", oldest, err, migrate.PreviousRelease)
 	}
-	raw.Close()
+	migrated := func(oldest int) {
+		t.Helper()
+		if _, err := raw.Exec(`PRAGMA user_version = 9999; UPDATE schema_support SET oldest = ?`, oldest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	migrated(version)
+	open(t, file).Close()
+	migrated(version + 1)
 	_, err = Open(t.Context(), file, feedmill.StoreOptions{})
 	if !errors.Is(err, migrate.ErrNewer) || !strings.Contains(err.Error(), "9999") {
 		t.Errorf("error is %v, want one that says the schema is newer and which it is", err)

@@ -1,0 +1,7 @@
+-- The schema version of the oldest program that can work on this database. It is the version
+-- of the release before the one that migrated it.
+CREATE TABLE schema_support (
+    only_row integer PRIMARY KEY CHECK (only_row = 1),
+    oldest   integer NOT NULL
+);
+INSERT INTO schema_support VALUES (1, 0);
