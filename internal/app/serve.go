@@ -57,7 +57,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	traces, err := newTraces(ctx, a.config.TracesEndpoint, version)
+	traces, err := newTraces(ctx, a.config.TracesEndpoint, a.config.TracesHeaders, version)
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -21,11 +20,15 @@ type traces struct {
 	provider *sdktrace.TracerProvider
 }
 
-func newTraces(ctx context.Context, endpoint, version string) (*traces, error) {
+func newTraces(ctx context.Context, endpoint, headers, version string) (*traces, error) {
 	if endpoint == "" {
 		return &traces{}, nil
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimSuffix(endpoint, "/")+"/v1/traces"))
+	client, err := newCollector(endpoint, headers)
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}

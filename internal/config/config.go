@@ -44,7 +44,10 @@ type Config struct {
 	RateLimit      float64
 	RateBurst      int
 	TracesEndpoint string
-	PublicURL      string
+	// TracesHeaders are those of requests to the endpoint, as name=value,other=value. They can have a
+	// secret, and only the environment has them.
+	TracesHeaders string
+	PublicURL     string
 
 	RetrySchedule    []time.Duration
 	EventRetention   time.Duration
@@ -175,6 +178,7 @@ func (c *Config) readEnvironment(environ []string) error {
 	if text := last["OTEL_EXPORTER_OTLP_ENDPOINT"]; text != "" && c.TracesEndpoint == "" {
 		c.TracesEndpoint, c.origin["tracesEndpoint"] = text, "environment OTEL_EXPORTER_OTLP_ENDPOINT"
 	}
+	c.TracesHeaders = last["OTEL_EXPORTER_OTLP_HEADERS"]
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		text := last[name]

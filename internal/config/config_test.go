@@ -101,12 +101,12 @@ func TestEmptyVariables(t *testing.T) {
 	c, err := Load(file, []string{
 		"FEEDMILL_DATA=", "FEEDMILL_RATE_LIMIT=7", "FEEDMILL_RATE_LIMIT=", "FEEDMILL_LISTEN=", "FEEDMILL_LISTEN=127.0.0.1:1",
 		"FEEDMILL_VAULT_KEY=", "FEEDMILL_EVENT_RETENTION=", "FEEDMILL_ENFORCE_SCHEMAS=", "FEEDMILL_LOG_LEVEL=warn", "FEEDMILL_LOG_LEVEL=debug",
-		"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "FEEDMILL_TRACES_ENDPOINT=",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "OTEL_EXPORTER_OTLP_HEADERS=a=b", "FEEDMILL_TRACES_ENDPOINT=",
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Data != "from-file" || c.RateLimit != 2 || c.Listen != "127.0.0.1:1" || c.EventRetention != 30*24*time.Hour || c.LogLevel != "debug" || c.TracesEndpoint != "http://127.0.0.1:4318" {
+	if c.Data != "from-file" || c.RateLimit != 2 || c.Listen != "127.0.0.1:1" || c.EventRetention != 30*24*time.Hour || c.LogLevel != "debug" || c.TracesEndpoint != "http://127.0.0.1:4318" || c.TracesHeaders != "a=b" {
 		t.Errorf("got %+v", c)
 	}
 }
