@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"fmt"
 	"mime"
 	"net/http"
 	"slices"
@@ -48,20 +49,49 @@ const excelCSV = "csv-excel"
 // Where the client takes none of them, the answer says so.
 func (c *call) outputFormat() (outputFormat, *answer) {
 	f, refusal := c.namedFormat()
+	if c.csvStyle(f) == "excel" {
+		f = outputFormats[slices.IndexFunc(outputFormats, func(f outputFormat) bool { return f.name == "csv" })]
+		f.name, refusal = excelCSV, nil
+	}
+	if c.textNumbers(f) && refusal == nil {
+		f.name += textSuffix
+	}
+	return f, refusal
+}
+
+// csvStyle reads the parameter csv; empty where it is not set or not valid.
+func (c *call) csvStyle(f outputFormat) string {
 	text, given := c.query["csv"]
 	switch {
 	case !given || text == "exact":
-		return f, refusal
+		return text
 	case text != "excel":
 		c.fault(feedmill.Fault{Parameter: "csv", Detail: "csv must be exact or excel."})
-		return f, refusal
+		return ""
 	case c.query["format"] != "" && f.name != "csv":
 		c.fault(feedmill.Fault{Parameter: "csv", Detail: "csv applies only to format=csv."})
-		return f, refusal
+		return ""
 	}
-	csv := outputFormats[slices.IndexFunc(outputFormats, func(f outputFormat) bool { return f.name == "csv" })]
-	csv.name = excelCSV
-	return csv, nil
+	return text
+}
+
+// textSuffix follows the name of a format with integers and decimals as strings.
+const textSuffix = "-text"
+
+// textNumbers reads the parameter numbers, which is valid only for JSON and NDJSON.
+func (c *call) textNumbers(f outputFormat) bool {
+	text, given := c.query["numbers"]
+	switch {
+	case !given:
+		return false
+	case text != "text":
+		c.fault(feedmill.Fault{Parameter: "numbers", Detail: fmt.Sprintf("numbers must be text; got %.20q. Omit it to get JSON numbers.", text)})
+	case f.name != "json" && f.name != "ndjson":
+		c.fault(feedmill.Fault{Parameter: "numbers", Detail: "numbers applies only to JSON and NDJSON. Set format=json or format=ndjson, or omit numbers."})
+	default:
+		return true
+	}
+	return false
 }
 
 func (c *call) namedFormat() (outputFormat, *answer) {

@@ -9,7 +9,7 @@ import (
 )
 
 // rowParameters are the query parameters that say which rows are wanted.
-var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "offset", "count", "version", "format", "csv"}
+var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "offset", "count", "version", "format", "csv", "numbers"}
 
 // readQueryParameters reads the query of a GET: fields, filters, sorting and limit.
 func (c *call) readQueryParameters() feedmill.Query {

@@ -21,7 +21,7 @@ const linkPath = "/links/{token}"
 
 // linkParameters are what a reader of a link may say. The columns and the conditions are
 // the link's.
-var linkParameters = []string{"format", "csv", "limit", "cursor", "version"}
+var linkParameters = []string{"format", "csv", "numbers", "limit", "cursor", "version"}
 
 // readLink answers the rows that a link reads. Nobody learns whether a link that is
 // not good has ever been one.
@@ -36,7 +36,7 @@ func (s *Server) readLink(c *call) (answer, error) {
 
 func (s *Server) readLinked(c *call) (answer, error) {
 	c.readQueryParameters()
-	format, _ := c.outputFormat()
+	format, _ := c.namedFormat()
 	number := c.versionNumber("version")
 	if err := c.refusal(); err != nil {
 		return answer{}, err

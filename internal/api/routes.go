@@ -119,7 +119,7 @@ func (s *Server) routes() []route {
 		{method: "PATCH", path: "/data_feeds/{id}/columns", scope: feedmill.ScopeWrite, action: "feed.columns", body: smallBody, long: true, handle: s.changeColumns},
 		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, handle: s.readFeedData},
 		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, action: "feed.upload", query: slices.Concat([]string{"accept", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},
-		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv"}, body: smallBody, long: true, handle: s.queryFeed},
+		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv", "numbers"}, body: smallBody, long: true, handle: s.queryFeed},
 		{method: "GET", path: "/data_feeds/{id}/changes", scope: feedmill.ScopeRead, query: changeParameters, repeats: []string{"filter"}, long: true, handle: s.readChanges},
 		{method: "GET", path: "/data_feeds/{id}/profile", scope: feedmill.ScopeRead, query: []string{"filter", "version"}, repeats: []string{"filter"}, long: true, handle: s.readProfile},
 		{method: "GET", path: "/data_feeds/{id}/versions", scope: feedmill.ScopeRead, query: paged, handle: s.listVersions},

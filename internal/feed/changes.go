@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
 // Changes are a version as what is different from an older one, or a newer: by the key
@@ -34,12 +35,12 @@ func (m *Mill) commonKey(ctx context.Context, a, b feedmill.FeedVersion) ([]stri
 }
 
 // table is what is read of a version: its rows, or what is different from another.
-func (m *Mill) table(ctx context.Context, v feedmill.FeedVersion) (*lake.Version, error) {
+func (m *Mill) table(ctx context.Context, v feedmill.FeedVersion, format wire.Format) (*lake.Version, error) {
 	if v.Since == nil {
 		return lakeVersion(v), nil
 	}
 	changes, err := m.Reader.Changes(ctx, fmt.Sprintf("%s/%d-%d", v.Feed, v.Since.Number, v.Number), lake.Comparison{
-		Old: lakeVersion(*v.Since), New: lakeVersion(v), Key: v.Keyed,
+		Old: lakeVersion(*v.Since), New: lakeVersion(v), Key: v.Keyed, TextNumbers: format.TextNumbers(),
 	})
 	return &changes, err
 }

@@ -18,7 +18,7 @@ func (m *Mill) CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmil
 	if err != nil {
 		return err
 	}
-	table, err := m.table(ctx, v)
+	table, err := m.table(ctx, v, wire.Format(format))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Quer
 	if err := m.refuseNumericText(ctx, v, q); err != nil {
 		return feedmill.FeedRows{}, err
 	}
-	table, err := m.table(ctx, v)
+	table, err := m.table(ctx, v, wire.Format(format))
 	if err != nil {
 		return feedmill.FeedRows{}, err
 	}
@@ -63,7 +63,7 @@ func (m *Mill) CountRows(ctx context.Context, v feedmill.FeedVersion, q feedmill
 	if err := m.refuseNumericText(ctx, v, q); err != nil {
 		return 0, err
 	}
-	table, err := m.table(ctx, v)
+	table, err := m.table(ctx, v, wire.FormatNDJSON)
 	if err != nil {
 		return 0, err
 	}

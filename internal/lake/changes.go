@@ -22,6 +22,8 @@ type Comparison struct {
 	// other has. Without any, rows are the same that are equal, as often as
 	// both versions have them.
 	Key []string
+	// TextNumbers writes the integers and decimals of old rows as strings.
+	TextNumbers bool
 }
 
 // The names of the columns that rows of changes have besides those of the
@@ -172,8 +174,8 @@ func (r *Reader) Changes(ctx context.Context, name string, c Comparison) (Versio
 	}, nil
 }
 
-// beforeObject is a row as a JSON object in SQL.
-func beforeObject(columns []feedmill.Column, values []string) string {
+// beforeObject is a row as a JSON object in SQL. With textNumbers, integers and decimals are strings.
+func beforeObject(columns []feedmill.Column, values []string, textNumbers bool) string {
 	json := feedmill.Column{Type: columnar.TypeJSON}
 	parts := make([]string, 0, len(columns))
 	for _, i := range feedmill.ShownOrder(columns) {
@@ -185,6 +187,9 @@ func beforeObject(columns []feedmill.Column, values []string) string {
 			text, _ := widened(&columns[i], &json, values[i])
 			if columns[i].Type == columnar.TypeNumber {
 				text = "CASE WHEN isfinite(" + values[i] + ") THEN " + asText(&columns[i], values[i]) + " END"
+			}
+			if textNumbers && (columns[i].Type == columnar.TypeInteger || columns[i].Type == columnar.TypeDecimal) {
+				text = `'"' || ` + asText(&columns[i], values[i]) + ` || '"'`
 			}
 			sql = "coalesce(CAST(" + text + " AS VARCHAR), 'null')"
 		}

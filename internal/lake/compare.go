@@ -20,12 +20,14 @@ type difference struct {
 	// new one (n), null where it is not in it, and about how many bytes of both a worker
 	// holds. It is there where there is a key.
 	different string
+	// textNumbers is that of the [Comparison].
+	textNumbers bool
 }
 
 // compare prepares the comparison of versions. Files that both have are not looked
 // at: their rows are the same.
 func (r *Reader) compare(ctx context.Context, c *Comparison) (*difference, error) {
-	d := &difference{columns: c.common()}
+	d := &difference{columns: c.common(), textNumbers: c.TextNumbers}
 	var err error
 	if d.old, err = r.unshared(ctx, c.Old, c.New, d.columns); err != nil {
 		return nil, err
@@ -104,7 +106,7 @@ func (d *difference) rows() string {
 		selected = append(selected, fmt.Sprintf("CASE WHEN d.n IS NULL THEN a.v%d ELSE b.v%d END AS f%d", i, i, i+1))
 		values[i] = fmt.Sprintf("a.v%d", i)
 	}
-	selected = append(selected, fmt.Sprintf("CASE WHEN d.o IS NOT NULL AND d.n IS NOT NULL THEN CAST(%s AS JSON) END AS f%d", beforeObject(d.columns, values), len(d.columns)+1))
+	selected = append(selected, fmt.Sprintf("CASE WHEN d.o IS NOT NULL AND d.n IS NOT NULL THEN CAST(%s AS JSON) END AS f%d", beforeObject(d.columns, values, d.textNumbers), len(d.columns)+1))
 	// What a join looks through is at its left; what it holds is at its right.
 	some := func(s *side, nr string) string {
 		return "(SELECT r.* FROM " + d.rowsOf(s) + " AS r SEMI JOIN d ON r.nr = d." + nr + ")"

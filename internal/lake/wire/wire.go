@@ -75,7 +75,10 @@ type Format string
 const (
 	FormatJSON   Format = "json"   // an array of objects
 	FormatNDJSON Format = "ndjson" // an object a line
-	FormatCSV    Format = "csv"    // with a header
+	// FormatTextJSON and FormatTextNDJSON write integers and decimals as strings.
+	FormatTextJSON   Format = "json-text"
+	FormatTextNDJSON Format = "ndjson-text"
+	FormatCSV        Format = "csv" // with a header
 	// FormatExcelCSV is CSV that a spreadsheet opens without harm.
 	FormatExcelCSV Format = "csv-excel"
 	FormatArrow    Format = "arrow" // Arrow's stream format
@@ -87,6 +90,9 @@ const (
 	FormatParquet Format = "parquet"
 	FormatXLSX    Format = "xlsx" // a workbook
 )
+
+// TextNumbers reports whether a format writes integers and decimals as strings.
+func (f Format) TextNumbers() bool { return f == FormatTextJSON || f == FormatTextNDJSON }
 
 // MaxSheetColumns is how many columns a sheet of a workbook can have.
 const MaxSheetColumns = 16_384

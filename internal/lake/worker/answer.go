@@ -96,8 +96,8 @@ type rows interface {
 func newRows(request wire.Request, columns []*column, out *sender) (rows, error) {
 	names, format := request.Names, request.Format
 	switch format {
-	case wire.FormatJSON, wire.FormatNDJSON:
-		return newJSON(names, columns, format == wire.FormatJSON, out), nil
+	case wire.FormatJSON, wire.FormatNDJSON, wire.FormatTextJSON, wire.FormatTextNDJSON:
+		return newJSON(names, columns, format, out), nil
 	case wire.FormatCSV, wire.FormatExcelCSV:
 		return &csvRows{names: names, columns: columns, nullable: request.Nullable, excel: format == wire.FormatExcelCSV, out: out}, nil
 	case wire.FormatArrow:

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,9 @@ const goldenNDJSON = `{"te\"xt":"a, \"b\"\n\tc\u0001 é","integer":-922337203685
 {"te\"xt":"","integer":0,"decimal":9.999,"wide":3.00000000000000000000,"number":null,"boolean":false,"date":"9999-12-31","timestamp":"1969-12-31T23:59:59.500Z","json":null}
 {"te\"xt":" x ","integer":9223372036854775807,"decimal":1.000,"wide":-1.00000000000000000000,"number":-1.5e-7,"boolean":false,"date":"1970-01-01","timestamp":"1970-01-01T00:00:00Z","json":"é"}
 `
+
+// exactNumbers finds the values that are strings in the formats with numbers as text.
+var exactNumbers = regexp.MustCompile(`"(integer|decimal|wide)":([-0-9.]+)`)
 
 const goldenCSV = `"te""xt",integer,decimal,wide,number,boolean,date,timestamp,json
 "a, ""b""
@@ -105,6 +109,14 @@ func TestFormats(t *testing.T) {
 		t.Errorf("as JSON\n%s\nwant\n%s", got, want)
 	} else if !json.Valid([]byte(got)) {
 		t.Error("that is no JSON")
+	}
+	texts := exactNumbers.ReplaceAllString(goldenNDJSON, `"$1":"$2"`)
+	if got := read(t, r, v, feedmill.Query{}, wire.FormatTextNDJSON); got != texts || strings.Count(texts, `":"`) < strings.Count(goldenNDJSON, `":"`)+9 {
+		t.Errorf("as NDJSON with numbers as text\n%s\nwant\n%s", got, texts)
+	}
+	lines = strings.Split(strings.TrimSuffix(texts, "\n"), "\n")
+	if got, want := read(t, r, v, feedmill.Query{}, wire.FormatTextJSON), "["+strings.Join(lines, ",\n")+"]\n"; got != want {
+		t.Errorf("as JSON with numbers as text\n%s\nwant\n%s", got, want)
 	}
 	got := read(t, r, v, feedmill.Query{}, wire.FormatCSV)
 	if want := strings.ReplaceAll(goldenCSV, "\n", "\r\n"); strings.ReplaceAll(got, "\r\n", "\n") != goldenCSV {

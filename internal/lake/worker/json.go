@@ -1,6 +1,10 @@
 package worker
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
 
 // jsonRows writes rows as objects, keyed by the names of the columns.
 type jsonRows struct {
@@ -11,12 +15,15 @@ type jsonRows struct {
 	// array says that the objects are the elements of one array; else each
 	// has a line.
 	array bool
-	rows  int64
-	out   *sender
+	// textNumbers says that integers and decimals are strings.
+	textNumbers bool
+	rows        int64
+	out         *sender
 }
 
-func newJSON(names []string, columns []*column, array bool, out *sender) *jsonRows {
-	w := &jsonRows{columns: columns, array: array, out: out}
+func newJSON(names []string, columns []*column, format wire.Format, out *sender) *jsonRows {
+	array := format == wire.FormatJSON || format == wire.FormatTextJSON
+	w := &jsonRows{columns: columns, array: array, textNumbers: format.TextNumbers(), out: out}
 	for i, name := range names {
 		key := []byte{','}
 		if i == 0 {
@@ -41,6 +48,10 @@ func (w *jsonRows) append(dst []byte, n int) ([]byte, error) {
 		}
 		for k, c := range w.columns {
 			dst = append(dst, w.keys[k]...)
+			if w.textNumbers && c.exact() && !c.null(i) {
+				dst = append(c.appendValue(append(dst, '"'), i), '"')
+				continue
+			}
 			if c.kind != kindText || c.null(i) || len(c.text(i)) < longText {
 				dst = c.appendJSON(dst, i)
 				continue
@@ -80,6 +91,9 @@ func (w *jsonRows) end(dst []byte) ([]byte, error) {
 	}
 	return dst, nil
 }
+
+// exact reports whether the values are integers or decimals.
+func (c *column) exact() bool { return c.kind >= kindInt8 && c.kind <= kindInt128 }
 
 func (c *column) appendJSON(dst []byte, i int) []byte {
 	switch {
