@@ -6,6 +6,8 @@
 #   make lint     only the checks that run no test
 #   make fmt      format the code
 #   make openapi-tools  install the tools that check /openapi.json
+#   make readers  install the independent readers of Parquet and Arrow files
+#   make clickhouse  install ClickHouse (550 MB) for TestClickHouse, a long test
 #   make vulncheck  look for known vulnerabilities; needs the internet
 #   make bench    say how to run the benchmarks
 #   make bench-guard BASE=<commit>  compare the speed of the working tree with that of a commit
@@ -22,10 +24,11 @@ STATICCHECK := bin/tools/staticcheck
 GOFUMPT := bin/tools/gofumpt
 GOVULNCHECK := bin/tools/govulncheck
 OPENAPI_TOOLS := bin/tools/oapi-codegen bin/tools/openapi/installed
+READERS := bin/tools/readers/installed
 
 CHECKS = go mod verify && GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
 
-.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools
+.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools readers clickhouse
 
 run: build
 	bin/feedmill serve
@@ -50,7 +53,7 @@ build:
 # needs minutes without its cache; it stands back whenever a test wants the processor.
 SLOW := ./internal/app ./cmd/feedmill ./internal/app/browser ./internal/store/postgres ./internal/lake/worker ./internal/deliver
 
-test: setup vet $(STATICCHECK) $(OPENAPI_TOOLS)
+test: setup vet $(STATICCHECK) $(OPENAPI_TOOLS) $(READERS)
 	@nice -n 19 sh -c '$(CHECKS)' >bin/staticcheck.log 2>&1 & checks=$$!; code=0; \
 		GORACE=atexit_sleep_ms=10 go test $(MODE) -ldflags=-w -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m $(SLOW) ./... || code=$$?; \
 		wait $$checks || code=$$?; cat bin/staticcheck.log; exit $$code
@@ -110,7 +113,11 @@ bin/tools/oapi-codegen: tools/openapi/go.mod tools/openapi/go.sum
 	go -C tools/openapi build -o ../../bin/tools/ tool && go -C tools/openapi build ./...
 	@touch $@
 
-bin/tools/openapi/installed: tools/openapi/package.json tools/openapi/package-lock.json tools/openapi/.npmrc
-	@mkdir -p bin/tools/openapi && cp $^ bin/tools/openapi/
-	@npm ci --prefix bin/tools/openapi --loglevel=error && touch $@ || \
-		echo 'npm could not install the tools that check /openapi.json; their tests will fail'
+# Readers that share no code with Feedmill read the files that it writes.
+readers: $(READERS)
+
+clickhouse: bin/tools/clickhouse/installed
+
+bin/tools/%/installed: tools/%/package.json tools/%/package-lock.json tools/%/.npmrc
+	@mkdir -p $(@D) && cp $^ $(@D)/
+	@npm ci --prefix $(@D) --loglevel=error && touch $@ || echo 'npm could not install $*; its tests will fail'

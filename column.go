@@ -3,6 +3,8 @@ package feedmill
 import (
 	"fmt"
 	"iter"
+	"strconv"
+	"strings"
 
 	"github.com/feedmill/feedmill/internal/columnar"
 )
@@ -42,6 +44,18 @@ type Column struct {
 	DataFormat string `json:"-"`
 	// OnMisfit is what becomes of values that do not fit a type that was set.
 	OnMisfit MisfitPolicy `json:"-"`
+}
+
+// Number is the number in the column's id (7 for "c7"). It also is the id of its field in
+// Parquet files, so that a reader finds the column wherever it is and whatever it is called.
+// It is 0 for a column without such an id, such as an aggregate.
+func (c *Column) Number() int {
+	digits, ok := strings.CutPrefix(c.ID, "c")
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if !ok || err != nil || n < 1 {
+		return 0
+	}
+	return int(n)
 }
 
 // MisfitPolicy is what becomes of values that are not of the type that somebody

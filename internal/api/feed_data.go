@@ -186,6 +186,10 @@ func (s *Server) versionOf(c *call, f feedmill.Feed, number int64) (feedmill.Fee
 	return v, err
 }
 
+// parquetLayout changes with the bytes of Parquet files, so that nobody joins parts of files
+// that two releases wrote from the same rows, and files of an earlier release are not served.
+const parquetLayout = 2
+
 // rowsTag is the same for the same bytes: it is of the version and what its
 // columns are called, the format and all that was asked for, and for a query that depends on
 // the time of the minute. It is the same in every
@@ -205,8 +209,8 @@ func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, q feedmill.Q
 		}
 	}
 	if format.name == "parquet" {
-		// The bytes of a file depend on how the rows lie.
-		fmt.Fprintf(h, " %q", v.FileNames())
+		// The bytes of a file depend on how the rows lie, and on the release that wrote it.
+		fmt.Fprintf(h, " %d %q", parquetLayout, v.FileNames())
 	}
 	if q.Relative() {
 		fmt.Fprintf(h, " %d", now().Unix()/60)

@@ -65,6 +65,9 @@ func planTree(v *Version, folder string, what *statement, format wire.Format, af
 	request.Nullable = true
 	for i, o := range tree.Outputs {
 		request.Names = append(request.Names, o.Name)
+		if format == wire.FormatParquet {
+			request.IDs = append(request.IDs, columnID(o))
+		}
 		request.Nullable = request.Nullable && (o.Aggregate != "" || o.Column.Nullable)
 		if unit := unitOf(o); unit != "" {
 			request.Units = append(request.Units, make([]string, i+1-len(request.Units))...)
@@ -72,6 +75,14 @@ func planTree(v *Version, folder string, what *statement, format wire.Format, af
 		}
 	}
 	return request
+}
+
+// columnID is the id of the column that an output is, empty for an aggregate.
+func columnID(o query.Output) string {
+	if o.Aggregate != "" {
+		return ""
+	}
+	return o.Column.ID
 }
 
 // unitOf is what a workbook shows with the numbers of a column.

@@ -91,11 +91,11 @@ func writeSchema(t *thrift, columns []feedmill.Column) {
 	t.i32(5, len(columns))
 	t.end()
 	for i := range columns {
-		writeColumn(t, &columns[i], i+1)
+		writeColumn(t, &columns[i])
 	}
 }
 
-func writeColumn(t *thrift, c *feedmill.Column, id int) {
+func writeColumn(t *thrift, c *feedmill.Column) {
 	t.begin()
 	t.i32(1, physical(c))
 	if physical(c) == physicalFixed {
@@ -110,7 +110,9 @@ func writeColumn(t *thrift, c *feedmill.Column, id int) {
 		t.i32(7, c.Scale)
 		t.i32(8, c.Precision)
 	}
-	t.i32(9, id)
+	if number := c.Number(); number > 0 {
+		t.i32(9, number)
+	}
 	if number, ok := logical[c.Type]; ok {
 		t.beginField(10)
 		t.beginField(number)

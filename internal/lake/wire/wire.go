@@ -116,7 +116,10 @@ type Request struct {
 	Apart bool `json:"apart,omitempty"`
 	// Names are the names of the first columns of the result, in order. What
 	// columns it has beyond them is not answered: they are the keys of a row.
-	Names  []string `json:"names"`
+	Names []string `json:"names"`
+	// IDs are the ids of the columns that the first columns are, for [FormatParquet]: empty
+	// for an aggregate.
+	IDs    []string `json:"ids,omitempty"`
 	Format Format   `json:"format"`
 	// Nullable says that each of the first columns may have nulls, so that a row may have nothing else.
 	Nullable bool `json:"nullable,omitempty"`

@@ -103,7 +103,7 @@ func newRows(request wire.Request, columns []*column, out *sender) (rows, error)
 	case wire.FormatArrow:
 		return newArrow(names, columns, out), nil
 	case wire.FormatParquet:
-		return newParquet(names, columns, len(request.Then) > 0, out)
+		return newParquet(request, columns, out)
 	case wire.FormatXLSX:
 		return newXLSX(names, columns, request.Units)
 	}

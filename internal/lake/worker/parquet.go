@@ -8,6 +8,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/parquet"
+	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
 // parquetRows writes rows as a Parquet file like those of versions.
@@ -20,15 +21,18 @@ type parquetRows struct {
 
 // newParquet writes to out from a goroutine of the writer, which has ended once the rows
 // are closed. With large rows there is one encoder: each holds a group, which is a row.
-func newParquet(names []string, columns []*column, large bool, out *sender) (*parquetRows, error) {
+func newParquet(request wire.Request, columns []*column, out *sender) (*parquetRows, error) {
 	w := &parquetRows{columns: columns, out: bufio.NewWriterSize(out, frameBytes)}
 	for i, c := range columns {
 		kind := c.feedType()
-		kind.Name = names[i]
+		kind.Name = request.Names[i]
+		if len(request.IDs) > 0 {
+			kind.ID = request.IDs[i]
+		}
 		w.kinds = append(w.kinds, kind)
 	}
 	var options parquet.Options
-	if large {
+	if len(request.Then) > 0 {
 		options.Encoders = 1
 	}
 	var err error
