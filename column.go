@@ -58,6 +58,14 @@ func (c *Column) Number() int {
 	return int(n)
 }
 
+// LastNumber is the greatest of a number and those of columns.
+func LastNumber(last int, columns []Column) int {
+	for i := range columns {
+		last = max(last, columns[i].Number())
+	}
+	return last
+}
+
 // MisfitPolicy is what becomes of values that are not of the type that somebody
 // has given their column.
 type MisfitPolicy string

@@ -48,8 +48,11 @@ type Feed struct {
 
 	// Version is the number of the current version, 0 where there is none
 	// yet. Columns, RowCount, ByteSize, ContentHash and Warnings are of it.
-	Version     int64
-	Columns     []Column
+	Version int64
+	Columns []Column
+	// LastColumn is the greatest number that a column of the feed has had. Numbers are not
+	// used again, so that a column is never taken for one that was removed.
+	LastColumn  int
 	RowCount    int64
 	ByteSize    int64
 	ContentHash string
@@ -153,6 +156,7 @@ func (f *Feed) Switch(v FeedVersion, r Refresh) {
 func (f *Feed) adopt(v FeedVersion) {
 	f.Version, f.RowCount, f.ByteSize = v.Number, v.Rows, v.Bytes
 	f.Columns = f.label(v.Columns)
+	f.LastColumn = LastNumber(f.LastColumn, v.Columns)
 	f.ContentHash, f.Warnings, f.Found, f.UpdatedAt = v.ContentHash, v.Warnings, v.Found, v.CreatedAt
 }
 

@@ -31,7 +31,7 @@ func TestFeedSwitch(t *testing.T) {
 	}
 	f.Switch(v, r)
 	want := Feed{
-		ID: "df_1", Name: "n", State: FeedReady, Version: 2, RowCount: 3, ByteSize: 4, ContentHash: "h",
+		ID: "df_1", Name: "n", State: FeedReady, Version: 2, LastColumn: 1, RowCount: 3, ByteSize: 4, ContentHash: "h",
 		Columns: v.Columns, Warnings: v.Warnings, LastRefresh: &r, Recent: "c", CreatedAt: at, UpdatedAt: v.CreatedAt,
 	}
 	if diff := cmp.Diff(want, f); diff != "" {

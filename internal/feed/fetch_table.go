@@ -90,7 +90,7 @@ func (m *Mill) tabulate(ctx context.Context, f *fetching, t *fetchedTable, colum
 	for i := range columns {
 		columns[i].Fixed, columns[i].OnMisfit = true, feedmill.MisfitsNull
 	}
-	schema.Fit(columns) // that a field is nowhere to be found is usual
+	schema.Fit(columns, 0) // that a field is nowhere to be found is usual
 	schema.Columns = schema.Columns[:len(columns):len(columns)]
 	for _, w := range found {
 		if w.Column == "" {

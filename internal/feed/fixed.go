@@ -27,7 +27,7 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 	before := slices.Clone(schema.Columns)
 	var changes []feedmill.Warning
 	if l.before.Version > 0 {
-		changes = schema.Fit(l.before.Columns)
+		changes = schema.Fit(l.before.Columns, l.before.LastColumn)
 		changes = l.fetched.changed(schema.Columns, schema.Rows, changes)
 	}
 	columns, unfound, err := l.changeColumns(schema.Columns)
@@ -70,7 +70,7 @@ var aboutTypes = []string{
 func fitTyped(l *loading, columns []feedmill.Column, rows int64) ([]feedmill.Column, []feedmill.Warning, error) {
 	var changes []feedmill.Warning
 	if l.before.Version > 0 {
-		fitting := model.Fit(l.before.Columns, columns, rows)
+		fitting := model.Fit(l.before.Columns, columns, l.before.LastColumn, rows)
 		if l.declared && len(l.before.Position) == 0 {
 			fitting.DropMissing()
 		}

@@ -91,7 +91,7 @@ func (m *Mill) writeTyped(ctx context.Context, l *loading, t *typedTable) error 
 func nameTyped(l *loading, columns []feedmill.Column) ([]feedmill.Column, []feedmill.Warning) {
 	named, warnings := model.Name(columns)
 	if l.before.Version > 0 {
-		fitting := model.Fit(l.before.Columns, named, 0)
+		fitting := model.Fit(l.before.Columns, named, l.before.LastColumn, 0)
 		named = fitting.Label(named)
 	}
 	return named, warnings

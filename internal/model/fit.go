@@ -21,14 +21,14 @@ type Fitting struct {
 // Fit fits columns that have types already, of data with so many rows, to those
 // that a feed has. Those stay where they are, with their ids and names, found
 // again by what the data calls them; where values would not fit a type any more,
-// it widens, and new columns come last.
-func Fit(kept, columns []feedmill.Column, rows int64) Fitting {
-	return fit(kept, columns, rows, false, func(old feedmill.Column, i int) feedmill.Column { return Widen(old, columns[i]) })
+// it widens, and new columns come last. Their numbers follow the last one that the feed has used.
+func Fit(kept, columns []feedmill.Column, last int, rows int64) Fitting {
+	return fit(kept, columns, last, rows, false, func(old feedmill.Column, i int) feedmill.Column { return Widen(old, columns[i]) })
 }
 
 // fit is Fit with a way to widen a column that the feed has for values of column
 // i of the data. By the original rules there is a warning of more digits for whole numbers.
-func fit(kept, columns []feedmill.Column, rows int64, original bool, widen func(old feedmill.Column, i int) feedmill.Column) (f Fitting) {
+func fit(kept, columns []feedmill.Column, last int, rows int64, original bool, widen func(old feedmill.Column, i int) feedmill.Column) (f Fitting) {
 	found := make([]bool, len(columns))
 	for _, old := range kept {
 		i := find(old, columns, found)
@@ -53,11 +53,13 @@ func fit(kept, columns []feedmill.Column, rows int64, original bool, widen func(
 			f.warn(feedmill.WarnWidened, old.Name, 1, fmt.Sprintf("The column type changed from %s to %s because some values did not fit.", typeName(old), typeName(now)))
 		}
 	}
+	last = feedmill.LastNumber(last, kept)
 	for i, column := range columns {
 		if found[i] {
 			continue
 		}
-		column.ID = freeID(f.Columns, len(f.Columns))
+		column.ID = columnID(last)
+		last++
 		column.Name = freeName(f.Columns, column.Name)
 		column.Nullable = true // in the rows of earlier versions
 		f.add(column, i)
@@ -112,8 +114,8 @@ func find(old feedmill.Column, columns []feedmill.Column, found []bool) int {
 
 // Fit makes the schema one for a later version of a feed that has the columns
 // already; see [Fit]. It warns of everything that changes. Fit changes the schema.
-func (s *Schema) Fit(kept []feedmill.Column) (changes []feedmill.Warning) {
-	f := fit(kept, s.Columns, s.Rows, s.options.Rules == feedmill.RulesOriginal, s.widen)
+func (s *Schema) Fit(kept []feedmill.Column, last int) (changes []feedmill.Warning) {
+	f := fit(kept, s.Columns, last, s.Rows, s.options.Rules == feedmill.RulesOriginal, s.widen)
 	plans, found := make([]plan, len(f.Columns)), make([]columnar.Type, len(f.Columns))
 	for to, from := range f.From {
 		plans[to] = plan{decimals: point}
@@ -140,29 +142,10 @@ func (s *Schema) widen(old feedmill.Column, i int) feedmill.Column {
 	return Widen(old, now)
 }
 
-func freeID(taken []feedmill.Column, from int) string {
-	for {
-		id := columnID(from)
-		if !hasColumn(taken, func(c feedmill.Column) bool { return c.ID == id }) {
-			return id
-		}
-		from++
-	}
-}
-
 func freeName(taken []feedmill.Column, name string) string {
 	free := name
-	for n := 2; hasColumn(taken, func(c feedmill.Column) bool { return c.Name == free }); n++ {
+	for n := 2; slices.ContainsFunc(taken, func(c feedmill.Column) bool { return c.Name == free }); n++ {
 		free = fmt.Sprintf("%s_%d", name, n)
 	}
 	return free
-}
-
-func hasColumn(columns []feedmill.Column, is func(feedmill.Column) bool) bool {
-	for _, c := range columns {
-		if is(c) {
-			return true
-		}
-	}
-	return false
 }

@@ -77,7 +77,7 @@ func TestFitTellsOfMoreDigits(t *testing.T) {
 		return []feedmill.Column{{ID: "c1", Name: "a", SourceName: "a", Type: columnar.TypeDecimal, Precision: precision, Scale: 2}}
 	}
 	for precision, want := range map[int]int{4: 0, 5: 0, 6: 1} {
-		if f := Fit(decimal(5), decimal(precision), 1); len(f.Changes) != want {
+		if f := Fit(decimal(5), decimal(precision), 0, 1); len(f.Changes) != want {
 			t.Errorf("decimal(5,2) that gets decimal(%d,2): %v", precision, f.Changes)
 		}
 	}
@@ -86,7 +86,7 @@ func TestFitTellsOfMoreDigits(t *testing.T) {
 func TestFit(t *testing.T) {
 	first, _ := schemaOf(t, "id,amount,gone,day\n1,5,x,2026-01-01\n2,7,y,2026-01-02\n")
 	later, cells := schemaOf(t, "day,id,amount,added,gone_too\n,3,7.5,true,1\n,4,8.25,false,2\n")
-	warnings := later.Fit(first.Columns)
+	warnings := later.Fit(first.Columns, 0)
 
 	var columns, codes []string
 	for _, c := range later.Columns {
@@ -116,6 +116,36 @@ func TestFit(t *testing.T) {
 	}
 	if diff := cmp.Diff("[3 7.50 <nil> <nil> true 1]", sprint(row)); diff != "" {
 		t.Errorf("the row differs (-want +got):\n%s", diff)
+	}
+}
+
+// Numbers of columns that were removed are not used again.
+func TestFitUsesNoNumberAgain(t *testing.T) {
+	column := func(id string) feedmill.Column {
+		return feedmill.Column{ID: id, Name: "old " + id, SourceName: "old " + id}
+	}
+	data := []feedmill.Column{{SourceName: "x", Name: "x"}, {SourceName: "y", Name: "y"}}
+	for _, test := range []struct {
+		kept []string
+		last int
+		want []string
+	}{
+		{[]string{"c1", "c2"}, 2, []string{"c1", "c2", "c3", "c4"}},
+		{[]string{"c1", "c4"}, 4, []string{"c1", "c4", "c5", "c6"}},
+		{[]string{"c1"}, 9, []string{"c1", "c10", "c11"}},
+		{[]string{"c7", "c3"}, 0, []string{"c7", "c3", "c8", "c9"}}, // an earlier release did not count
+	} {
+		var kept []feedmill.Column
+		for _, id := range test.kept {
+			kept = append(kept, column(id))
+		}
+		var got []string
+		for _, c := range Fit(kept, data, test.last, 1).Columns {
+			got = append(got, c.ID)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%v after %d (-want +got):\n%s", test.kept, test.last, diff)
+		}
 	}
 }
 
@@ -153,7 +183,7 @@ func TestFitTyped(t *testing.T) {
 	if data[1].Name != "column_2" || len(renamed) != 1 || renamed[0].Code != feedmill.WarnHeader {
 		t.Errorf("%+v, %+v", data, renamed)
 	}
-	f := Fit(kept, data, 9)
+	f := Fit(kept, data, 0, 9)
 	var fitted, labelled []string
 	for i, c := range f.Columns {
 		fitted = append(fitted, fmt.Sprint(f.From[i], " ", c.ID, " ", c.Name, " ", typeName(c), " ", c.Nullable))
@@ -182,7 +212,7 @@ func TestFitTyped(t *testing.T) {
 func TestFitIntoText(t *testing.T) {
 	first, _ := schemaOf(t, "code\n007\n")
 	later, cells := schemaOf(t, "code\n1.50\n")
-	if warnings := later.Fit(first.Columns); len(warnings) > 0 {
+	if warnings := later.Fit(first.Columns, 0); len(warnings) > 0 {
 		t.Errorf("warnings %v", warnings)
 	}
 	vectors := make([]columnar.Vector, 1)

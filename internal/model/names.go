@@ -10,7 +10,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// columnID is the id of the column that stands at i when a feed is created.
+// columnID is the id of the column that comes after so many others.
 func columnID(i int) string { return "c" + strconv.Itoa(i+1) }
 
 // Name gives columns that have types already their ids and names, made of what
