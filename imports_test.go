@@ -61,6 +61,7 @@ var importRules = []importRule{
 	{folder: "internal/store/storetest/...", may: []string{root}},
 	{folder: "internal/ui/...", may: []string{root, family, "client"}},
 	{folder: "internal/...", may: []string{root, family}},
+	{folder: "sdk", tests: []string{"internal/api/openapi"}},
 	{folder: "bench/...", may: []string{root, "client", "internal/...", "bench/internal/..."}},
 	{folder: "...", may: []string{root}},
 }
