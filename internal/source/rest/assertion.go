@@ -104,7 +104,12 @@ func readServiceAccount(o *object) auth {
 	return a
 }
 
-func (a *serviceAccount) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
+type assertionSigner struct {
+	tokenSigner
+	*serviceAccount
+}
+
+func (a assertionSigner) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
 	return func(ctx context.Context, _ *tokenSlot) (receivedToken, error) { return a.assert(ctx, r, traced) }
 }
 
@@ -116,7 +121,7 @@ func (a *serviceAccount) tell(add func(...string)) {
 func (a *serviceAccount) hide(m *mask) { m.add(a.text) }
 
 // assert asks for a token with a signed assertion.
-func (a *serviceAccount) assert(ctx context.Context, r *run, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+func (a assertionSigner) assert(ctx context.Context, r *run, traced *[]feedmill.TracedRequest) (receivedToken, error) {
 	build := func(ctx context.Context) (*http.Request, error) {
 		assertion, err := a.assertion(time.Now())
 		if err != nil {
@@ -138,7 +143,7 @@ func (a *serviceAccount) assert(ctx context.Context, r *run, traced *[]feedmill.
 
 // assertion is the signed word of a service account for which a source gives a
 // token (RFC 7523).
-func (a *serviceAccount) assertion(now time.Time) (string, error) {
+func (a assertionSigner) assertion(now time.Time) (string, error) {
 	header := map[string]string{"typ": "JWT", "alg": "RS256"}
 	if _, elliptic := a.key.(*ecdsa.PrivateKey); elliptic {
 		header["alg"] = "ES256"

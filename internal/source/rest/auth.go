@@ -1,32 +1,18 @@
 package rest
 
 import (
-	"context"
 	"encoding/base64"
-	"net/http"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// auth is how the requests of a source are signed. Each kind is a type of its own, which
-// embeds [unsigned] for what it does not have.
+// auth is the credential of a source. Each kind is a type of its own; the ones without a token
+// endpoint embed [noAuth]. The package that fetches has a signer for each kind.
 type auth interface {
-	// sign puts the credential into a request, with the token that was received for it.
-	sign(request *http.Request, token string)
-	// receiver receives a token for the credential; nil where there is none to receive.
-	receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver
-	// signsAddress reports whether the credential is a signature of the request, which a
-	// redirect needs anew.
-	signsAddress() bool
-	// stamps reports whether the time of a request and a nonce are signed.
-	stamps() bool
-	// digest is who answers the challenges of a server; nil where they are not answered.
-	digest() *digestUser
 	// places are where secrets are sent besides the requests of the source. A URL is nil
 	// where it could not be read.
 	places() []NamedURL
@@ -36,15 +22,12 @@ type auth interface {
 	hide(m *mask)
 }
 
-// tokenReceiver receives a token for the secrets of a spec.
-type tokenReceiver func(context.Context, *tokenSlot) (receivedToken, error)
-
 // authKinds are the kinds of authentication and what reads each.
 var authKinds = []struct {
 	name string
 	read func(*object) auth
 }{
-	{authNone, func(*object) auth { return unsigned{} }},
+	{authNone, func(*object) auth { return noAuth{} }},
 	{"basic", readBasic},
 	{"bearer", func(o *object) auth { return &bearer{token: o.headerSecret("token")} }},
 	{"apiKey", readAPIKey},
@@ -72,24 +55,19 @@ func readAuth(o *object) auth {
 	}
 	kind, known := o.kind(names...)
 	if !known {
-		return unsigned{}
+		return noAuth{}
 	}
 	a := authKinds[slices.Index(names, kind)].read(o)
 	o.RefuseUnknown()
 	return a
 }
 
-// unsigned is for requests that nobody signs.
-type unsigned struct{}
+// noAuth is for requests without a credential.
+type noAuth struct{}
 
-func (unsigned) sign(*http.Request, string)                             {}
-func (unsigned) receiver(*run, *[]feedmill.TracedRequest) tokenReceiver { return nil }
-func (unsigned) signsAddress() bool                                     { return false }
-func (unsigned) stamps() bool                                           { return false }
-func (unsigned) digest() *digestUser                                    { return nil }
-func (unsigned) places() []NamedURL                                     { return nil }
-func (unsigned) tell(add func(...string))                               { add(authNone) }
-func (unsigned) hide(*mask)                                             {}
+func (noAuth) places() []NamedURL       { return nil }
+func (noAuth) tell(add func(...string)) { add(authNone) }
+func (noAuth) hide(*mask)               {}
 
 // user has a name and a password, which basic and digest authentication send in their ways.
 type user struct{ name, password string }
@@ -109,15 +87,14 @@ func (o *object) readUser(kind string) (u user) {
 
 // basic is a user of basic authentication.
 type basic struct {
-	unsigned
+	noAuth
 	user
 }
 
 func readBasic(o *object) auth { return &basic{user: o.readUser("basic")} }
 
-func (a *basic) sign(request *http.Request, _ string) { request.SetBasicAuth(a.name, a.password) }
-func (a *basic) tell(add func(...string))             { add("basic", a.name, a.password) }
-func (a *basic) hide(m *mask)                         { m.add(a.password, joined(a.name, a.password)) }
+func (a *basic) tell(add func(...string)) { add("basic", a.name, a.password) }
+func (a *basic) hide(m *mask)             { m.add(a.password, joined(a.name, a.password)) }
 
 // joined is a name and a password as basic authentication sends them.
 func joined(name, password string) string {
@@ -126,19 +103,16 @@ func joined(name, password string) string {
 
 // bearer is a token that does not change.
 type bearer struct {
-	unsigned
+	noAuth
 	token string
 }
 
-func (a *bearer) sign(request *http.Request, _ string) {
-	request.Header.Set("Authorization", "Bearer "+a.token)
-}
 func (a *bearer) tell(add func(...string)) { add("bearer", a.token) }
 func (a *bearer) hide(m *mask)             { m.add(a.token) }
 
 // apiKey is a key in a header, a query parameter or a cookie.
 type apiKey struct {
-	unsigned
+	noAuth
 	in, name, value string
 }
 
@@ -156,18 +130,6 @@ func readAPIKey(o *object) auth {
 	return a
 }
 
-func (a *apiKey) sign(request *http.Request, _ string) {
-	switch a.in {
-	case inHeader:
-		request.Header.Set(a.name, a.value)
-	case inQuery:
-		request.URL.RawQuery = setQuery(request.URL.RawQuery, a.name, a.value)
-	case inCookie:
-		request.AddCookie(&http.Cookie{Name: a.name, Value: a.value})
-	}
-}
-
-func (a *apiKey) signsAddress() bool       { return a.in == inQuery }
 func (a *apiKey) tell(add func(...string)) { add("apiKey", a.in, a.name, a.value) }
 
 func (a *apiKey) hide(m *mask) {

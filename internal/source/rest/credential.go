@@ -13,7 +13,7 @@ import (
 
 // credential is what a request is signed with.
 type credential struct {
-	auth auth
+	signer signer
 	// token is what was received for the secrets of the spec, where the kind
 	// works like that; then it can be received again.
 	token     string
@@ -38,8 +38,8 @@ func prefixed(prefix, token string) string {
 // credential is what the next request is signed with. A token is received
 // first where there is none that is good.
 func (r *run) credential(ctx context.Context, traced *[]feedmill.TracedRequest) (credential, error) {
-	c := credential{auth: r.spec.auth}
-	receive := c.auth.receiver(r, traced)
+	c := credential{signer: r.signer}
+	receive := c.signer.receiver(r, traced)
 	if receive == nil {
 		return c, nil
 	}

@@ -149,7 +149,7 @@ func (s *Spec) noteFull(pos, before []byte, full bool, now time.Time) ([]byte, e
 }
 
 // isDeleted reports whether a record marks its row as deleted.
-func (d *deletion) isDeleted(ctx context.Context, raw []byte) (bool, error) {
+func (d *deletes) isDeleted(ctx context.Context, raw []byte) (bool, error) {
 	if d == nil || d.flag == nil || raw[0] != '{' && d.own != "" {
 		return false, nil
 	}

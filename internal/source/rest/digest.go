@@ -17,16 +17,22 @@ import (
 
 // digestUser is a user of digest authentication (RFC 7616).
 type digestUser struct {
-	unsigned
+	noAuth
 	user
 }
 
 func readDigest(o *object) auth { return &digestUser{user: o.readUser("digest")} }
 
-func (a *digestUser) signsAddress() bool       { return true }
-func (a *digestUser) digest() *digestUser      { return a }
 func (a *digestUser) tell(add func(...string)) { add("digest", a.name, a.password) }
 func (a *digestUser) hide(m *mask)             { m.add(a.password) }
+
+type digestSigner struct {
+	plainSigner
+	*digestUser
+}
+
+func (a digestSigner) signsAddress() bool  { return true }
+func (a digestSigner) digest() *digestUser { return a.digestUser }
 
 // challenge is what a server asks to be answered with the password.
 type challenge struct {
@@ -238,7 +244,7 @@ const maxChallenges = 3
 // first one, or one to another nonce where the server says that the old one is stale, or has
 // accepted it before.
 func (e *exchange) challenged(request *http.Request, response *http.Response) bool {
-	if !e.signed || e.spec.auth.digest() == nil || response.StatusCode != http.StatusUnauthorized || !sameOrigin(request.URL, e.spec.request.origin) {
+	if !e.signed || e.signer.digest() == nil || response.StatusCode != http.StatusUnauthorized || !sameOrigin(request.URL, e.spec.request.origin) {
 		return false
 	}
 	c, ok := findChallenge(response.Header)

@@ -152,9 +152,9 @@ func (e *exchange) try(ctx context.Context, attempt int, c credential) outcome {
 	home := e.signed && sameOrigin(request.URL, e.spec.request.origin)
 	for hops := 0; ; hops++ {
 		// A redirect within the origin keeps its headers.
-		if home && (hops == 0 || c.auth.signsAddress()) {
-			c.auth.sign(request, c.token)
-			if user := c.auth.digest(); user != nil {
+		if home && (hops == 0 || c.signer.signsAddress()) {
+			c.signer.sign(request, c.token)
+			if user := c.signer.digest(); user != nil {
 				e.nonce = e.digest.sign(user, request)
 			}
 		}

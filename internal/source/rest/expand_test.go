@@ -18,7 +18,7 @@ import (
 func TestTokensBecomeNoMoreThanARequestMayHold(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	many := strings.Repeat("{{v}}", 10_000)
-	name := strings.Repeat("n", maxParamName)
+	name := strings.Repeat("n", 1<<10)
 	few := strings.Repeat("{{v}}", 1000)
 	for _, c := range []struct{ name, definition, says string }{
 		{"a text", `"request":{"method":"POST","url":"https://api.test/","body":{"kind":"text","value":"` + many + `"}}`, "the body of the request has more than 8388608 bytes"},
@@ -53,9 +53,9 @@ func TestTokensAtTheLimit(t *testing.T) {
 		room             int // for the value
 		sent             func(*http.Request, string) string
 	}{
-		{"an address", `"request":{"url":"https://api.test/","query":{"a":"{{v}}"}}`, maxAddress - len("https://api.test/") - len("a"), func(r *http.Request, _ string) string { return r.URL.Query().Get("a") }},
-		{"a header", `"request":{"url":"https://api.test/","headers":{"X-A":"{{v}}"}}`, maxHeaders, func(r *http.Request, _ string) string { return r.Header.Get("X-A") }},
-		{"a body", `"request":{"method":"POST","url":"https://api.test/","body":{"kind":"text","value":"` + strings.Repeat("{{v}}", 64) + `"}}`, maxBody / 64, func(_ *http.Request, body string) string { return body[:len(body)/64] }},
+		{"an address", `"request":{"url":"https://api.test/","query":{"a":"{{v}}"}}`, 64<<10 - len("https://api.test/") - len("a"), func(r *http.Request, _ string) string { return r.URL.Query().Get("a") }},
+		{"a header", `"request":{"url":"https://api.test/","headers":{"X-A":"{{v}}"}}`, 64<<10, func(r *http.Request, _ string) string { return r.Header.Get("X-A") }},
+		{"a body", `"request":{"method":"POST","url":"https://api.test/","body":{"kind":"text","value":"` + strings.Repeat("{{v}}", 64) + `"}}`, 8<<20/64, func(_ *http.Request, body string) string { return body[:len(body)/64] }},
 	} {
 		for _, more := range []int{0, 1} {
 			t.Run(fmt.Sprintf("%s and %d", c.name, more), func(t *testing.T) {

@@ -171,9 +171,11 @@ type run struct {
 	f    *Fetcher
 	job  Job
 	spec *Spec
-	mask *mask
-	from position
-	at   moment
+	// signer signs the requests with the credential of the spec.
+	signer signer
+	mask   *mask
+	from   position
+	at     moment
 	// place is the host and credential whose rate the workspace shares.
 	place string
 	sink  Sink
@@ -209,7 +211,7 @@ func (f *Fetcher) newRun(job Job) (*run, error) {
 		return nil, errors.New("a fetch needs a spec and a spool")
 	}
 	r := &run{
-		f: f, job: job, spec: job.Spec, mask: newMask(job.Spec), from: from, at: moment{now: job.Now.In(job.Spec.zone)},
+		f: f, job: job, spec: job.Spec, signer: signerOf(job.Spec.auth), mask: newMask(job.Spec), from: from, at: moment{now: job.Now.In(job.Spec.zone)},
 		tracing: new(sync.Mutex), spent: new(atomic.Int64), ignored: new(atomic.Int64), taken: new(atomic.Int64), cursors: maps.Clone(from.Parents), signing: new(signing), digest: new(digestState),
 		place: string(job.Workspace) + " " + job.Spec.request.origin.Host + " " + job.Spec.credentialHash(),
 	}

@@ -9,11 +9,22 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// fullDefinition uses every part of a definition.
+const fullDefinition = `{"name":"Orders","description":"d","request":{"method":"POST","url":"https://api.test:8443/{{today-7d}}/x?since={{now|unix}}&api_key=SECRET1",
+	"query":{"a":1,"b":[true,"x"],"token":"SECRET2"},"headers":{"X-Key":"SECRET3","Accept":"text/csv"},"body":{"kind":"json","value":{"from":"{{cursor}}","password":"SECRET4"}},"timeout":"1m"},
+	"auth":{"kind":"login","request":{"url":"https://id.test/login","body":{"kind":"form","value":{"user":"SECRET5","pass":"SECRET6"}}},"tokenPath":"$..token","header":"X-Auth","prefix":""},
+	"response":{"format":"json","path":"$.data[*]","explode":"lines[*]","types":"text"},
+	"pagination":{"kind":"cursor","path":"$.next","param":"/page/after","in":"body","maxPages":5,"maxBytes":1000},
+	"incremental":{"cursorPath":"$.meta.updated","param":{"in":"header","name":"X-Since"},"start":"{{today-30d}}","lookback":"1h"},
+	"retry":{"maxAttempts":3},"rateLimit":{"requests":5,"per":"1s"},
+	"errors":[{"status":[404,410],"action":"ignore"},{"bodyPath":"$.error","action":"fail"}],
+	"schedule":{"cron":"0 6 * * 1-5","timezone":"Europe/Paris"},"mode":"merge","key":["id"]}`
+
 // FuzzFirstFetch looks for a definition that is accepted and cannot be fetched: what was defined
 // can be read again, and its first two pages can be asked for.
 func FuzzFirstFetch(f *testing.F) {
 	for _, body := range []string{
-		whole,
+		fullDefinition,
 		`{"request":{"url":"https://a.test/?y={{now}}&c={{cursor}}"},"incremental":{"cursorPath":"$.a","start":7}}`,
 		`{"request":{"method":"POST","url":"https://a.test/","body":{"kind":"json","value":{"p":{"n":1}}}},"pagination":{"kind":"cursor","path":"$.t","param":"p.after","in":"body"}}`,
 		`{"request":{"method":"POST","url":"https://a.test/"},"pagination":{"kind":"offset","param":"a.b","sizeParam":"a.c","size":5,"in":"body"}}`,

@@ -33,16 +33,13 @@ var (
 // hmacSigning is what is signed with a shared secret, how the signature is written, and where it
 // is sent.
 type hmacSigning struct {
-	unsigned
+	noAuth
 	secret    string
 	algorithm string
 	over      template
 	encoding  string
 	in, name  string
 }
-
-func (a *hmacSigning) signsAddress() bool { return true }
-func (a *hmacSigning) stamps() bool       { return true }
 
 func (a *hmacSigning) tell(add func(...string)) {
 	add(authHMAC, a.secret, a.in, a.name, a.algorithm, a.over.text)
@@ -104,7 +101,7 @@ type stampKey struct{}
 // stamped is a moment with the time of the request and a nonce, where these are signed, and a
 // context by which the signature has the same.
 func (r *run) stamped(ctx context.Context, m moment) (context.Context, moment) {
-	if !r.spec.auth.stamps() {
+	if !r.signer.stamps() {
 		return ctx, m
 	}
 	now := time.Now()
@@ -112,7 +109,15 @@ func (r *run) stamped(ctx context.Context, m moment) (context.Context, moment) {
 	return context.WithValue(ctx, stampKey{}, m), m
 }
 
-func (a *hmacSigning) sign(request *http.Request, _ string) {
+type hmacSigner struct {
+	plainSigner
+	*hmacSigning
+}
+
+func (a hmacSigner) signsAddress() bool { return true }
+func (a hmacSigner) stamps() bool       { return true }
+
+func (a hmacSigner) sign(request *http.Request, _ string) {
 	m, _ := request.Context().Value(stampKey{}).(moment)
 	if a.in == inQuery {
 		request.URL.RawQuery = removeQuery(request.URL.RawQuery, a.name)

@@ -34,13 +34,15 @@ type report struct {
 }
 
 const (
-	maxStates       = 50
-	defaultMaxWait  = 30 * time.Minute
-	longestWait     = 24 * time.Hour
-	defaultPolling  = 5 * time.Second
-	longestPolling  = time.Hour
-	maxReportAnswer = 16 << 20
+	maxStates      = 50
+	defaultMaxWait = 30 * time.Minute
+	longestWait    = 24 * time.Hour
+	defaultPolling = 5 * time.Second
+	longestPolling = time.Hour
 )
+
+// maxReportAnswer is how large a response may be that names the files of a report.
+const maxReportAnswer = 16 << 20
 
 // readReport reads how a report is made and fetched.
 func readReport(o *object) *report {

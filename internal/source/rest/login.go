@@ -17,7 +17,7 @@ import (
 
 // loginAuth is a request whose response has a token.
 type loginAuth struct {
-	unsigned
+	noAuth
 	request request
 	// The token is at tokenPath of the response, or in one of its headers or cookies.
 	tokenPath                *jsonpath.Path
@@ -74,11 +74,16 @@ func readLogin(o *object) auth {
 	return a
 }
 
-func (a *loginAuth) sign(request *http.Request, token string) {
+type loginSigner struct {
+	plainSigner
+	*loginAuth
+}
+
+func (a loginSigner) sign(request *http.Request, token string) {
 	request.Header.Set(a.header, prefixed(a.prefix, token))
 }
 
-func (a *loginAuth) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
+func (a loginSigner) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
 	return func(ctx context.Context, _ *tokenSlot) (receivedToken, error) { return a.login(ctx, r, traced) }
 }
 
@@ -105,7 +110,7 @@ func (a *loginAuth) hide(m *mask) {
 }
 
 // login makes the request and finds the token in its answer.
-func (a *loginAuth) login(ctx context.Context, r *run, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+func (a loginSigner) login(ctx context.Context, r *run, traced *[]feedmill.TracedRequest) (receivedToken, error) {
 	q := &a.request
 	build := func(ctx context.Context) (*http.Request, error) {
 		target, err := q.address(r.at)
@@ -143,7 +148,7 @@ func (a *loginAuth) login(ctx context.Context, r *run, traced *[]feedmill.Traced
 
 // tokenIn is the token in the header of a response, empty where there is none. A cookie that
 // is deleted is none.
-func (a *loginAuth) tokenIn(response *http.Response) (token string) {
+func (a loginSigner) tokenIn(response *http.Response) (token string) {
 	if a.tokenCookie == "" {
 		return response.Header.Get(a.tokenHeader)
 	}

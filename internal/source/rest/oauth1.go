@@ -19,7 +19,7 @@ import (
 
 // oauth1 is a client with its secret, and a token with another.
 type oauth1 struct {
-	unsigned
+	noAuth
 	key, secret, token, tokenSecret string
 }
 
@@ -45,16 +45,21 @@ func readOAuth1(o *object) auth {
 	return a
 }
 
-func (a *oauth1) sign(request *http.Request, _ string) {
+type oauth1Signer struct {
+	plainSigner
+	*oauth1
+}
+
+func (a oauth1Signer) sign(request *http.Request, _ string) {
 	a.signAt(request, time.Now(), newNonce())
 }
 
-func (a *oauth1) signsAddress() bool       { return true }
+func (a oauth1Signer) signsAddress() bool  { return true }
 func (a *oauth1) tell(add func(...string)) { add("oauth1", a.key, a.secret, a.token, a.tokenSecret) }
 func (a *oauth1) hide(m *mask)             { m.add(a.secret, a.token, a.tokenSecret) }
 
 // signAt signs a request with HMAC-SHA1.
-func (a *oauth1) signAt(request *http.Request, now time.Time, nonce string) {
+func (a oauth1Signer) signAt(request *http.Request, now time.Time, nonce string) {
 	own := [][2]string{
 		{"oauth_consumer_key", a.key},
 		{"oauth_nonce", nonce},

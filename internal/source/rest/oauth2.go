@@ -20,13 +20,8 @@ const (
 
 // tokenEndpoint is where tokens are asked for.
 type tokenEndpoint struct {
-	unsigned
 	url   *url.URL
 	scope string
-}
-
-func (e *tokenEndpoint) sign(request *http.Request, token string) {
-	request.Header.Set("Authorization", "Bearer "+token)
 }
 
 func (e *tokenEndpoint) places() []NamedURL {
@@ -79,9 +74,9 @@ type oauthClient struct {
 
 func (c *oauthClient) hide(m *mask) { m.add(c.secret, joined(c.id, c.secret)) }
 
-// token asks for a token with the secrets of a client. They are sent in
+// askClientToken asks for a token with the secrets of a client. They are sent in
 // the header, as the standard wants it, and where that is refused in the body.
-func (c *oauthClient) token(ctx context.Context, r *run, slot *tokenSlot, traced *[]feedmill.TracedRequest, grant url.Values) (receivedToken, error) {
+func (r *run) askClientToken(ctx context.Context, c *oauthClient, slot *tokenSlot, traced *[]feedmill.TracedRequest, grant url.Values) (receivedToken, error) {
 	public := c.secret == ""
 	if c.placement != "" {
 		slot.inBody = c.placement == placementBody
@@ -152,7 +147,12 @@ func (o *object) readTokenParameters(a *clientCredentials) {
 	}
 }
 
-func (a *clientCredentials) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
+type clientSigner struct {
+	tokenSigner
+	*clientCredentials
+}
+
+func (a clientSigner) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
 	grant := url.Values{"grant_type": {"client_credentials"}}
 	if a.audience != "" {
 		grant.Set("audience", a.audience)
@@ -163,7 +163,7 @@ func (a *clientCredentials) receiver(r *run, traced *[]feedmill.TracedRequest) t
 		}
 	}
 	return func(ctx context.Context, slot *tokenSlot) (receivedToken, error) {
-		return a.token(ctx, r, slot, traced, grant)
+		return r.askClientToken(ctx, &a.oauthClient, slot, traced, grant)
 	}
 }
 

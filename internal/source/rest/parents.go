@@ -180,7 +180,7 @@ func (r *run) listParents(ctx context.Context, add func(*strictjson.Value) error
 		spec.auth = r.spec.auth // It is not shown to anybody else.
 	}
 	inner := *r
-	inner.spec, inner.from, inner.stage, inner.lanes = &spec, position{}, nil, [maxParallel]*lane{}
+	inner.spec, inner.signer, inner.from, inner.stage, inner.lanes = &spec, signerOf(spec.auth), position{}, nil, [maxParallel]*lane{}
 	inner.result, inner.requests = Result{}, 0
 	inner.sink = parentSink{list.path, filepath.Dir(r.job.Spool.Name()), add}
 	// How the records of the children are counted and read says nothing of the parents.

@@ -108,7 +108,7 @@ func (e *each) readIn(of *object, maxBytes int64) {
 	if request := of.object("request"); request != nil {
 		variables := of.r.variables
 		of.r.variables = nil // A list is not repeated itself.
-		list := &parentList{spec: &Spec{auth: unsigned{}, definedUnder: of.r.rules, request: readRequest(request, "GET")}}
+		list := &parentList{spec: &Spec{auth: noAuth{}, definedUnder: of.r.rules, request: readRequest(request, "GET")}}
 		of.r.variables = variables
 		list.path = of.path("path", false)
 		list.spec.pagination = readPagination(of, &list.spec.request, maxBytes)

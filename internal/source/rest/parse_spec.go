@@ -25,7 +25,7 @@ const (
 
 // readSpec reads the members of the source.
 func readSpec(o *object, maxBytes int64) *Spec {
-	s := &Spec{auth: unsigned{}, maxAttempts: defaultAttempts, declared: o.r.declared, definedUnder: o.r.rules}
+	s := &Spec{auth: noAuth{}, maxAttempts: defaultAttempts, declared: o.r.declared, definedUnder: o.r.rules}
 	readVariables(o)
 	readStampWords(o)
 	if request := o.object("request"); request != nil {

@@ -13,7 +13,7 @@ import (
 
 // reading is how the records of a feed are read, with the column of the cursor
 // watched.
-func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed feedmill.Feed, n *notes) (feedmill.PageReading, error) {
+func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed feedmill.Feed, lacked *int64) (feedmill.PageReading, error) {
 	r := feedmill.PageReading{
 		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Sheet: response.Sheet, Text: response.Types == "text", ReadingOptions: response.Options},
 		List:    s.Paginated(), See: cursor.See, Paginated: s.pagination.members(),
@@ -22,7 +22,7 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed
 		r.Format = ""
 	}
 	if !response.MissingEmpty {
-		lacking := lacking{response: response, noted: n}
+		lacking := lacking{response: response, total: lacked}
 		r.Missing, r.Notes = lacking.page, lacking.notes
 	}
 	r.Watch, _ = s.CursorColumn()

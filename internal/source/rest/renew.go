@@ -32,7 +32,12 @@ func readRenewal(o *object) auth {
 	return a
 }
 
-func (a *refreshToken) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
+type refreshSigner struct {
+	tokenSigner
+	*refreshToken
+}
+
+func (a refreshSigner) receiver(r *run, traced *[]feedmill.TracedRequest) tokenReceiver {
 	return func(ctx context.Context, slot *tokenSlot) (receivedToken, error) {
 		return a.renew(ctx, r, slot, traced)
 	}
@@ -52,14 +57,14 @@ func (a *refreshToken) hide(m *mask) {
 // renew asks for a token with the one that was given before. A source may give
 // another for the next time, and then takes the old one no more: so that is kept
 // before anything else is done.
-func (a *refreshToken) renew(ctx context.Context, r *run, slot *tokenSlot, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+func (a refreshSigner) renew(ctx context.Context, r *run, slot *tokenSlot, traced *[]feedmill.TracedRequest) (receivedToken, error) {
 	if r.job.Renew != nil {
 		return a.renewShared(ctx, r, slot, traced)
 	}
 	key := r.spec.credentialHash()
 	old := r.f.rotated.newest(key, a.value)
 	r.mask.add(old)
-	t, err := a.token(ctx, r, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old}})
+	t, err := r.askClientToken(ctx, &a.oauthClient, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old}})
 	if err != nil || t.rotated == "" || t.rotated == old {
 		return t, err
 	}
@@ -73,7 +78,7 @@ const leastLeft = time.Minute
 
 // renewShared is renew with a token that others have, too. What one of them has
 // received in the meantime is taken, unless it is what was refused.
-func (a *refreshToken) renewShared(ctx context.Context, r *run, slot *tokenSlot, traced *[]feedmill.TracedRequest) (t receivedToken, err error) {
+func (a refreshSigner) renewShared(ctx context.Context, r *run, slot *tokenSlot, traced *[]feedmill.TracedRequest) (t receivedToken, err error) {
 	err = r.job.Renew(ctx, func(ctx context.Context, kept feedmill.Renewal) (feedmill.Renewal, error) {
 		r.mask.add(kept.RefreshToken)
 		left := time.Until(kept.Until)
@@ -84,7 +89,7 @@ func (a *refreshToken) renewShared(ctx context.Context, r *run, slot *tokenSlot,
 			}
 			return kept, nil
 		}
-		t, err = a.token(ctx, r, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {kept.RefreshToken}})
+		t, err = r.askClientToken(ctx, &a.oauthClient, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {kept.RefreshToken}})
 		if err != nil {
 			return kept, err
 		}

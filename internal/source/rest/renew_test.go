@@ -112,7 +112,8 @@ func TestServiceAccount(t *testing.T) {
 				lines = oneLine.Replace(lines)
 			}
 			text, _ := json.Marshal(lines)
-			if _, err := parsePrivateKey(strings.ReplaceAll(lines, "\n", `\n`)); err != nil {
+			escaped, _ := json.Marshal(strings.ReplaceAll(lines, "\n", `\n`))
+			if _, err := Parse([]byte(`{"request":{"url":"https://api.test/"},"auth":{"kind":"jwtBearer","tokenUrl":"https://id.test/token","issuer":"i","privateKey":`+string(escaped)+`}}`), 0); err != nil {
 				t.Error(err)
 			}
 			l.serve("id.test", func(w http.ResponseWriter, r *http.Request) {
@@ -165,7 +166,7 @@ func TestSignatureV4(t *testing.T) {
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
-	a := awsKey{id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "us-east-1", service: "iam"}
+	a := awsSigner{awsKey: &awsKey{id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "us-east-1", service: "iam"}}
 	a.signAt(request, time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC))
 	got := request.Header.Get("Authorization")
 	if !strings.HasPrefix(got, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date, Signature=") {
@@ -182,7 +183,7 @@ func TestSignatureV4Blanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	new(awsKey).signAt(request, time.Now())
+	awsSigner{awsKey: new(awsKey)}.signAt(request, time.Now())
 	if request.URL.RawQuery != "b=x%20y&a=%2B" {
 		t.Error(request.URL)
 	}

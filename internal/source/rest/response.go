@@ -57,8 +57,8 @@ type lacking struct {
 	// first is the first of them, and path where its records were looked for.
 	first int
 	path  string
-	// noted are the notes of the fetch.
-	noted *notes
+	// total counts such pages of all feeds of the fetch, nil where nobody counts them.
+	total *int64
 }
 
 // page refuses a first page without it. A later one can be how the source says that there
@@ -76,8 +76,8 @@ func (l *lacking) page(p feedmill.FetchedPage, found string) error {
 	if l.pages++; l.pages == 1 {
 		l.first, l.path = p.Number, found
 	}
-	if l.noted != nil {
-		l.noted.Lacking++
+	if l.total != nil {
+		*l.total++
 	}
 	return nil
 }

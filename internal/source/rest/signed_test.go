@@ -41,7 +41,7 @@ func TestOAuth1Vectors(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", base, want)
 	}
 	r := requestTo(t, "GET", "http://photos.example.net/photos?file=vacation.jpg&size=original", "", "")
-	a := oauth1{key: "dpf43f3p2l4k3l03", secret: "kd94hf93k423kf44", token: "nnch734d00sl2jdk", tokenSecret: "pfkkdhi9sl3r4s00"}
+	a := oauth1Signer{oauth1: &oauth1{key: "dpf43f3p2l4k3l03", secret: "kd94hf93k423kf44", token: "nnch734d00sl2jdk", tokenSecret: "pfkkdhi9sl3r4s00"}}
 	a.signAt(r, time.Unix(137131202, 0), "chapoH")
 	if got := r.Header.Get("Authorization"); !strings.HasPrefix(got, "OAuth ") || !strings.Contains(got, `oauth_signature="MdpQcU8iPSUjWoN%2FUDMsK2sui9I%3D"`) || !strings.Contains(got, `oauth_token="nnch734d00sl2jdk"`) {
 		t.Error(got)
@@ -50,7 +50,7 @@ func TestOAuth1Vectors(t *testing.T) {
 
 // The examples of "Authenticating Requests" in the reference of Amazon S3.
 func TestSigV4Vectors(t *testing.T) {
-	a := awsKey{id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", region: "us-east-1", service: "s3"}
+	a := awsSigner{awsKey: &awsKey{id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", region: "us-east-1", service: "s3"}}
 	for query, signature := range map[string]string{
 		"lifecycle":           "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543",
 		"max-keys=2&prefix=J": "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",

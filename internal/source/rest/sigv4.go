@@ -16,7 +16,7 @@ import (
 
 // awsKey is a key of Amazon's services, with the token of a session where it has one.
 type awsKey struct {
-	unsigned
+	noAuth
 	id, secret, session, region, service string
 }
 
@@ -29,8 +29,13 @@ func readAWSKey(o *object) auth {
 	return a
 }
 
-func (a *awsKey) sign(request *http.Request, _ string) { a.signAt(request, time.Now()) }
-func (a *awsKey) signsAddress() bool                   { return true }
+type awsSigner struct {
+	plainSigner
+	*awsKey
+}
+
+func (a awsSigner) sign(request *http.Request, _ string) { a.signAt(request, time.Now()) }
+func (a awsSigner) signsAddress() bool                   { return true }
 
 func (a *awsKey) tell(add func(...string)) {
 	add("awsSigV4", a.id, a.secret, a.session, a.region, a.service)
@@ -39,7 +44,7 @@ func (a *awsKey) tell(add func(...string)) {
 func (a *awsKey) hide(m *mask) { m.add(a.secret, a.session) }
 
 // signAt signs a request in the way of Amazon's services (Signature Version 4).
-func (a *awsKey) signAt(request *http.Request, now time.Time) {
+func (a awsSigner) signAt(request *http.Request, now time.Time) {
 	now = now.UTC()
 	stamp, day := now.Format("20060102T150405Z"), now.Format("20060102")
 	body := sha256.Sum256(sentBody(request))
@@ -80,7 +85,7 @@ func (a *awsKey) signAt(request *http.Request, now time.Time) {
 
 // canonicalPath is the path as it is signed: without dots and empty segments, and encoded
 // once more than it is sent, except for S3.
-func (a *awsKey) canonicalPath(u *url.URL) string {
+func (a awsSigner) canonicalPath(u *url.URL) string {
 	escaped := cmp.Or(u.EscapedPath(), "/")
 	if a.service == "s3" {
 		return escaped

@@ -233,7 +233,7 @@ func (j *Job) read(f feedmill.Fetch, sink feedmill.FetchSink) (positions [][]byt
 		if err != nil {
 			return nil, outgrown(err)
 		}
-		r, err := j.Spec.reading(response, j.Cursor, f, feed, j.Notes)
+		r, err := j.Spec.reading(response, j.Cursor, f, feed, &j.Notes.Lacking)
 		if err == nil {
 			r.Notes = j.Notes.beside(r.Notes)
 			err = sink.Read(feed.ID, r)

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"strings"
@@ -18,7 +19,7 @@ func TestStoredDefinitionsAreNotCheckedAgain(t *testing.T) {
 		begins   = `{"request":{"url":"https://api.test/rows"},"incremental":{"param":{"in":"query","name":"since"},"start":"long ago","step":"1d"}}`
 		ends     = `{"request":{"url":"https://api.test/{{p}}"},"each":{"in":{"values":[1,2]},"as":"p","include":["p"]},"incremental":{"cursorPath":"$.id","param":{"name":"from"},"to":{"name":"to"}}}`
 	)
-	limits := `{"request":{"url":"https://api.test/rows","query":{"` + strings.Repeat("x", maxParamName+1) + `":1}},"retry":{"maxAttempts":99},"pagination":{"kind":"none","param":"x","maxPages":1000000000},"response":{"format":"csv","sheet":3},"unknown":1}`
+	limits := `{"request":{"url":"https://api.test/rows","query":{"` + strings.Repeat("x", 1025) + `":1}},"retry":{"maxAttempts":99},"pagination":{"kind":"none","param":"x","maxPages":1000000000},"response":{"format":"csv","sheet":3},"unknown":1}`
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t)
 		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) { respond(w, `[{"id":1}]`) })
@@ -45,13 +46,16 @@ func TestStoredDefinitionsAreNotCheckedAgain(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestUnreadableStoredDefinitionIsRefused(t *testing.T) {
 	spool, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer spool.Close()
 	_, err = NewSource(Options{}).Fetch(t.Context(), feedmill.Fetch{Spec: []byte(`{"request":{"url":"https://api.test/"},"errors":[{"bodyPath":"$[","action":"fail"}]}`), Spool: spool}, nil)
-	if failureOf(err) != "definition" || !strings.Contains(err.Error(), "/errors/0/bodyPath") {
+	if f, ok := errors.AsType[*feedmill.SourceFailure](err); !ok || f.Type != "definition" || !strings.Contains(err.Error(), "/errors/0/bodyPath") {
 		t.Error(err)
 	}
 }

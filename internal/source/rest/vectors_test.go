@@ -36,7 +36,7 @@ func TestSigV4OfBotocore(t *testing.T) {
 		{"POST", "https://example.amazonaws.com:8443/x", "execute-api", "Param1=value1", "application/x-www-form-urlencoded", "", "bffddf06759754b08e5dffea0c4564dfb4f306eaa96d055b301dca2bafa8aaff"},
 		{"POST", "https://example.amazonaws.com:8443/x", "execute-api", "Param1=value1", "application/x-www-form-urlencoded", "AQoDYXdzEPT//EXAMPLE==", "6c1042be4a09eadf684c67409f5da5a10312000b0b03e83395b82eb8c88d0199"},
 	} {
-		a := awsKey{id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", session: test.token, region: "us-east-1", service: test.service}
+		a := awsSigner{awsKey: &awsKey{id: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", session: test.token, region: "us-east-1", service: test.service}}
 		r := requestTo(t, test.method, test.address, test.body, test.contentType)
 		a.signAt(r, time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC))
 		if got := r.Header.Get("Authorization"); !strings.HasSuffix(got, "Signature="+test.signature) {
