@@ -11,7 +11,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/bench/internal/rig"
 	"github.com/feedmill/feedmill/client"
-	"github.com/feedmill/feedmill/internal/source/rest"
+	"github.com/feedmill/feedmill/internal/source/rest/spec"
 	"github.com/feedmill/feedmill/internal/store/postgres"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
 )
@@ -74,7 +74,7 @@ func makeFeeds(ctx context.Context, mill *rig.Mill, n int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	def, err := rest.Parse([]byte(`{"name":"idle","request":{"url":"http://127.0.0.1:9/rows"},"schedule":{"every":"24h"}}`), 1<<30)
+	def, err := spec.Parse([]byte(`{"name":"idle","request":{"url":"http://127.0.0.1:9/rows"},"schedule":{"every":"24h"}}`), 1<<30)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func openStore(ctx context.Context, mill *rig.Mill) (feedStore, error) {
 }
 
 // idleFeed is a feed with a source of its own that is due in a while.
-func idleFeed(workspace feedmill.ID, def *rest.Definition, in time.Duration) feedmill.NewFeed {
+func idleFeed(workspace feedmill.ID, def *spec.Definition, in time.Duration) feedmill.NewFeed {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	due := at.Add(in)
 	source := feedmill.Source{

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/feedmill/feedmill/internal/api/openapi"
-	"github.com/feedmill/feedmill/internal/source/rest"
+	"github.com/feedmill/feedmill/internal/source/rest/spec"
 )
 
 // TestSchemas holds what comes with the program to the schemas that editors check
@@ -92,7 +92,7 @@ func TestRestSchemaRefusesWhatTheServerDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(definition, err)
 		}
-		_, refusal := rest.Parse([]byte(definition), 0)
+		_, refusal := spec.Parse([]byte(definition), 0)
 		if taken := schema.Validate(document) == nil; taken != want || (refusal == nil) != want {
 			t.Errorf("%s: taken by the schema: %v, by the server: %v", definition, taken, refusal)
 		}

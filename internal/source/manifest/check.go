@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/source/rest"
+	"github.com/feedmill/feedmill/internal/source/rest/spec"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // checkDefinition reads the definition of a REST feed and says what is wrong with it.
-type checkDefinition func(body []byte, maxBytes int64) (*rest.Definition, error)
+type checkDefinition func(body []byte, maxBytes int64) (*spec.Definition, error)
 
 // definitions holds every view to the rules of REST feeds, as a connection with
 // all settings would use it.

@@ -9,7 +9,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
-	"github.com/feedmill/feedmill/internal/source/rest"
+	"github.com/feedmill/feedmill/internal/source/rest/spec"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -30,15 +30,15 @@ func (f Fault) String() string {
 
 // Parse reads and checks a manifest. With faults it has what could be read of it, and
 // must not be used.
-func Parse(data []byte) (*Manifest, []Fault) { return parse(data, rest.Parse) }
+func Parse(data []byte) (*Manifest, []Fault) { return parse(data, spec.Parse) }
 
 // Load is Parse for a file that may be older than this release: the requests of a
 // manifest with earlier rules are not checked again.
 func Load(data []byte) (*Manifest, []Fault) {
-	return parse(data, func(body []byte, maxBytes int64) (*rest.Definition, error) {
-		d, err := rest.ParseStored(body)
+	return parse(data, func(body []byte, maxBytes int64) (*spec.Definition, error) {
+		d, err := spec.ParseStored(body)
 		if err == nil && d.Rules == feedmill.RulesCurrent {
-			return rest.Parse(body, maxBytes)
+			return spec.Parse(body, maxBytes)
 		}
 		return d, err
 	})

@@ -1,18 +1,12 @@
-// Package rest fetches data from HTTP APIs again and again.
+// Package rest makes HTTP APIs a source of feeds.
 //
-// [Parse] reads the definition that a user wrote and lists everything that is
-// wrong with it. A [Definition] is kept in two halves: its text without
-// secrets, and the secrets, which the caller seals; [Restore] puts them
-// together for a fetch, and [Merge] changes a definition of which the user sees
-// only the first half.
+// [Source] connects the packages below this one, each of which does one thing:
 //
-// A [Fetcher] does the fetching. [Fetcher.Fetch] asks for page after page,
-// spools each to a file and hands it to a [Sink], while it already asks for the
-// next one. It signs in, renews tokens, keeps to rate limits, tries again what
-// may pass, and ends in an error where the pages would not end. What it did
-// is in the trace that the caller is given, and why it failed in [Problem];
-// no secret is in either.
+//   - spec reads the definition that a user wrote and reports everything that is wrong with it.
+//     It keeps a definition in two halves: its text without secrets, and the secrets.
+//   - find finds values in JSON documents without reading more of them than necessary.
+//   - fetch sends the requests: pages, credentials, rate limits, retries, positions.
+//   - shape turns the records of a page into the rows of a table.
 //
-// Where a fetch left off is its position, a JSON text of this package. The
-// caller keeps it together with the data that was made of the pages.
+// The imports go one way: rest, fetch, shape, spec, find.
 package rest
