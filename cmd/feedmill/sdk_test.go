@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,19 +22,30 @@ type sdk struct {
 	// language is that of the code blocks in its README.
 	language string
 	file     string // the name of a program that uses it
-	// program is the command that runs such a file.
-	program func(t *testing.T, file string) []string
-	tests   func(t *testing.T) []string
+	// prepare makes the library available to programs in a folder, and returns the command that runs one.
+	prepare func(t *testing.T, folder string) []string
+	tests   string // the program with the tests
 }
 
 var sdks = map[string]sdk{
-	"python": {
-		folder: "../../sdk/python", language: "python", file: "example.py",
-		program: func(t *testing.T, file string) []string {
-			return append([]string{"env", "PYTHONPATH=" + absolute(t, "../../sdk/python"), "PYTHONDONTWRITEBYTECODE=1"}, interpreted("python3")(t, file)...)
-		},
-		tests: func(t *testing.T) []string { return []string{absolute(t, "../../sdk/python/tests/server.py")} },
-	},
+	"python": {folder: "../../sdk/python", language: "python", file: "example.py", prepare: preparePython, tests: "tests/server.py"},
+	"node":   {folder: "../../sdk/typescript", language: "js", file: "example.mjs", prepare: prepareNode, tests: "tests/server.mjs"},
+}
+
+func preparePython(t *testing.T, folder string) []string {
+	return []string{"env", "PYTHONPATH=" + absolute(t, "../../sdk/python"), "PYTHONPYCACHEPREFIX=" + filepath.Join(folder, "cache"), interpreted("python3")(t, "")[0]}
+}
+
+// prepareNode builds the package where programs in the folder find it.
+func prepareNode(t *testing.T, folder string) []string {
+	node := interpreted("node")(t, "")[0]
+	typescript := absolute(t, "../../bin/tools/openapi/node_modules/typescript")
+	if _, err := os.Stat(typescript); err != nil {
+		t.Fatalf("TypeScript is not installed; run make openapi-tools, which fetches it from the npm registry: %v", err)
+	}
+	source := absolute(t, "../../sdk/typescript")
+	runProgram(t, os.Environ(), []string{node, filepath.Join(source, "tests/build.mjs"), typescript, source, filepath.Join(folder, "node_modules/feedmill")})
+	return []string{node}
 }
 
 // TestSDKs runs the tests of the SDKs, the examples of their READMEs and the receivers there against
@@ -54,23 +66,21 @@ func TestSDKs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
-			program := s.program(t, filepath.Join(folder, s.file))
+			command := s.prepare(t, folder)
+			program := append(slices.Clip(command), filepath.Join(folder, s.file))
 			t.Run("tests", func(t *testing.T) {
 				t.Parallel()
-				runProgram(t, env, append(program[:len(program)-1:len(program)-1], s.tests(t)...))
+				tests := filepath.Join(folder, filepath.Base(s.tests))
+				writeFile(t, tests, readText(t, filepath.Join(s.folder, s.tests)))
+				runProgram(t, env, append(slices.Clip(command), tests))
 			})
-			readme, err := os.ReadFile(filepath.Join(s.folder, "README.md"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			readme := readText(t, filepath.Join(s.folder, "README.md"))
 			t.Run("examples", func(t *testing.T) {
 				var text strings.Builder
-				for _, m := range regexp.MustCompile("(?s)\n\n```"+s.language+"\n(.*?)```\n").FindAllStringSubmatch(string(readme), -1) {
+				for _, m := range regexp.MustCompile("(?s)\n\n```"+s.language+"\n(.*?)```\n").FindAllStringSubmatch(readme, -1) {
 					text.WriteString(m[1])
 				}
-				if err := os.WriteFile(filepath.Join(folder, s.file), []byte(text.String()), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				writeFile(t, filepath.Join(folder, s.file), text.String())
 				if output := runProgram(t, env, program); !strings.Contains(output, "9007199254740993 12.50 2026-11-15\n") || !strings.Contains(output, "limit limit must be") {
 					t.Errorf("the examples printed\n%s", output)
 				}
@@ -81,9 +91,7 @@ func TestSDKs(t *testing.T) {
 				if !ok {
 					t.Fatal("the README does not have a receiver")
 				}
-				if err := os.WriteFile(filepath.Join(folder, s.file), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				writeFile(t, filepath.Join(folder, s.file), text)
 				for _, method := range []string{http.MethodPost, http.MethodGet} {
 					t.Run(method, func(t *testing.T) {
 						t.Parallel()
@@ -102,6 +110,22 @@ func absolute(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func readText(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func writeFile(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // runProgram runs a program that must succeed and returns what it printed.

@@ -59,21 +59,21 @@ class Client(Operations):
 
     def query(self, feed: str, query: RowQuery, *, version: int | None = None) -> Iterator[Row]:
         """Stream the result of a query. Integers are int; all other numbers are Decimal."""
-        yield from _parsed(self.query_data_feed(feed, query, version=version, format="ndjson"), {})
+        yield from _parsed(self.query_data_feed(feed, query, version=version, format="ndjson"), {}, False)
 
     def _rows(self, feed: str | DataFeed, what: str, query: Mapping[str, Any]) -> Iterator[Row]:
         record = self.get_data_feed(feed) if isinstance(feed, str) else feed
         convert = {c["name"]: _CONVERTED[c["type"]] for c in record["columns"] if c["type"] in _CONVERTED}
         path = f"/data_feeds/{quote(record['id'], safe='')}/{what}"
-        yield from _parsed(self.request("GET", path, {**query, "format": "ndjson"}), convert)
+        yield from _parsed(self.request("GET", path, {**query, "format": "ndjson"}), convert, what == "changes")
 
 
-def _parsed(response: Response, convert: Mapping[str, Callable[[Any], Any]]) -> Iterator[Row]:
+def _parsed(response: Response, convert: Mapping[str, Callable[[Any], Any]], before: bool) -> Iterator[Row]:
     with response:
         for line in response.lines():
             row: Row = _json.loads_exact(line)
             _convert(row, convert)
-            if isinstance(row.get("_before"), dict) and "_change" in row:
+            if before and isinstance(row.get("_before"), dict):
                 _convert(row["_before"], convert)
             yield row
 
