@@ -52,11 +52,11 @@ func (c *converter) convert(column feedmill.Column) bool {
 	case columnar.TypeInteger:
 		return c.integers()
 	case columnar.TypeBoolean:
-		return c.each(c.boolean)
+		return c.booleans()
 	case columnar.TypeDate:
-		return c.each(c.date)
+		return c.dates()
 	case columnar.TypeTimestamp:
-		return c.each(c.timestamp)
+		return c.timestamps()
 	}
 	panic("model: unknown column type " + string(column.Type))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
@@ -92,7 +93,14 @@ func TestRunsMerge(t *testing.T) {
 		if rapid.Bool().Draw(rt, "strings") { // as those of JSON
 			for i, cell := range cells.Cell {
 				start, end := cell.Range()
-				cells.Cell[i] = columnar.NewCell(columnar.CellString, int(start), int(end))
+				switch string(cells.Text(cell)) {
+				case "true":
+					cells.Cell[i] = columnar.NewCell(columnar.CellTrue, int(start), int(start))
+				case "false":
+					cells.Cell[i] = columnar.NewCell(columnar.CellFalse, int(start), int(start))
+				default:
+					cells.Cell[i] = columnar.NewCell(columnar.CellString, int(start), int(end))
+				}
 			}
 		}
 		whole := New(Options{})
@@ -110,6 +118,33 @@ func TestRunsMerge(t *testing.T) {
 		got, gotWarnings := parts.Decide(names, feedmill.Findings{})
 		if diff := cmp.Diff(want.Columns, got.Columns) + cmp.Diff(wantWarnings, gotWarnings); diff != "" {
 			rt.Fatalf("%q in runs differs (-whole +runs):\n%s", text, diff)
+		}
+	})
+}
+
+// TestTruthsMerge holds the loop over true and false to what single cells add up to, with the first rows.
+func TestTruthsMerge(t *testing.T) {
+	const text = "trueFALSEword"
+	all := []columnar.Cell{
+		columnar.NewCell(columnar.CellTrue, 0, 0), columnar.NewCell(columnar.CellFalse, 0, 0), columnar.NewCell(columnar.CellNull, 0, 0),
+		columnar.NewCell(columnar.CellPlain, 0, 4), columnar.NewCell(columnar.CellQuoted, 4, 9), columnar.NewCell(columnar.CellString, 0, 4),
+		columnar.NewCell(columnar.CellString, 9, 13), columnar.NewCell(columnar.CellQuoted, 0, 0),
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		cells := &columnar.Cells{Columns: 1, Data: []byte(text), Cell: rapid.SliceOfN(rapid.SampledFrom(all), 1, 12).Draw(rt, "cells")}
+		cells.Rows = len(cells.Cell)
+		tallies := func(runs ...*columnar.Cells) (tallies []tally, nulls int64) {
+			inference := New(Options{})
+			for _, run := range runs {
+				inference.Block(run)
+			}
+			c := inference.all[0].columns[0]
+			return c.tallies[:], c.nulls
+		}
+		want, wantNulls := tallies(split(cells, 1)...)
+		got, gotNulls := tallies(cells)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(tally{}, example{}), cmpopts.EquateEmpty()); diff != "" || gotNulls != wantNulls {
+			rt.Fatalf("%d nulls, want %d (-single +loop):\n%s", gotNulls, wantNulls, diff)
 		}
 	})
 }

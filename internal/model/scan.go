@@ -94,7 +94,7 @@ func (l *scan) seen(s shape, from int, found int64) {
 	t.count += found
 	for row := from; row < l.row && t.wants(l.cells.First+int64(row)); row++ {
 		cell := l.cells.At(row, l.index)
-		if cell.Empty() {
+		if cell.Empty() && !isTruth(cell.Kind()) {
 			continue
 		}
 		// A loop can count several shapes, so that each cell has to be looked at.
@@ -232,14 +232,9 @@ func (l *scan) decimals(scale int) {
 	}
 }
 
-// booleans runs over true and false.
-func (l *scan) booleans() {
-	l.while(shapeBoolean, anyText, func(data []byte, start, end int) bool { return isBoolean(data[start:end]) })
-}
-
 // dates runs over days.
 func (l *scan) dates() {
-	l.while(shapeDate, dated, func(data []byte, start, end int) bool {
+	l.while(shapeDate, func(data []byte, start, end int) bool {
 		d, ok := parseDate(data, start, end)
 		return ok && d.real()
 	})
@@ -247,7 +242,7 @@ func (l *scan) dates() {
 
 // times runs over days with times.
 func (l *scan) times() {
-	l.while(shapeTime, dated, func(data []byte, start, end int) bool {
+	l.while(shapeTime, func(data []byte, start, end int) bool {
 		// This is how most times are written.
 		if _, _, ok := parseSeconds(data, start, end); ok {
 			return true
@@ -257,8 +252,8 @@ func (l *scan) times() {
 	})
 }
 
-// while runs over cells of some kinds, given as bits, whose texts are of a shape.
-func (l *scan) while(s shape, kinds int, is func(data []byte, start, end int) bool) {
+// while runs over cells whose texts are dates or times of a shape.
+func (l *scan) while(s shape, is func(data []byte, start, end int) bool) {
 	data, stride := l.cells.Data, l.cells.Columns
 	from, found := -1, int64(0)
 	at := l.row*stride + l.index
@@ -272,7 +267,7 @@ func (l *scan) while(s shape, kinds int, is func(data []byte, start, end int) bo
 			}
 			break
 		}
-		if kinds>>cell.Kind()&1 == 0 || !is(data, int(start), int(end)) {
+		if dated>>cell.Kind()&1 == 0 || !is(data, int(start), int(end)) {
 			break
 		}
 		if found == 0 {
@@ -281,7 +276,7 @@ func (l *scan) while(s shape, kinds int, is func(data []byte, start, end int) bo
 		found++
 	}
 	l.seen(s, from, found)
-	if found > 0 && s != shapeBoolean {
+	if found > 0 {
 		l.namedLong = true
 		l.format.add("")
 	}

@@ -188,11 +188,13 @@ func (v *value) iso(n *nullTokens, text []byte) bool {
 
 // isBoolean reports whether a text is true or false, in small or large letters.
 func isBoolean(text []byte) bool {
-	switch len(text) {
-	case 4:
-		return binary.LittleEndian.Uint32(text)|0x20202020 == 'e'<<24|'u'<<16|'r'<<8|'t'
-	case 5:
-		return binary.LittleEndian.Uint32(text)|0x20202020 == 's'<<24|'l'<<16|'a'<<8|'f' && text[4]|0x20 == 'e'
+	n := len(text)
+	if n != 4 && n != 5 {
+		return false
 	}
-	return false
+	// Without a branch on the length, which varies at random.
+	return binary.LittleEndian.Uint32(text)|0x20202020 == truths[n&1] && text[n-1]|0x20 == 'e'
 }
+
+// truths are the first four letters of true and false.
+var truths = [2]uint32{'e'<<24 | 'u'<<16 | 'r'<<8 | 't', 's'<<24 | 'l'<<16 | 'a'<<8 | 'f'}

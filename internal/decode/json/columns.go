@@ -1,6 +1,8 @@
 package json
 
 import (
+	"bytes"
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +96,8 @@ type nameNode struct {
 	// sibling that came after this one.
 	first, next *nameNode
 	// quoted is the name as it stands in the text where it has no escapes.
-	// Its first 16 bytes are compared as two words.
+	// Its first 16 bytes are compared as two words. A name that needs escapes
+	// has words that no text has.
 	quoted     string
 	head, tail uint64
 	headMask   uint64
@@ -148,7 +151,7 @@ func (n *nameNode) nameBytes() int {
 
 // newChild adds a name to a node.
 func (n *nameNode) newChild(name string) *nameNode {
-	child := &nameNode{parent: n, name: name, column: -1}
+	child := &nameNode{parent: n, name: name, column: -1, head: 1}
 	if quoted := `"` + name + `"`; !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
 		child.quoted = quoted
 		child.head, child.headMask = wordOf(quoted)
@@ -163,6 +166,19 @@ func (n *nameNode) newChild(name string) *nameNode {
 	}
 	n.children[name] = child
 	return child
+}
+
+// isAt reports whether the name is at i of the data, in quotes. The data ends with padding.
+func (n *nameNode) isAt(data []byte, i int) bool {
+	text := (*[16]byte)(data[i : i+16])
+	return binary.LittleEndian.Uint64(text[:8])&n.headMask == n.head &&
+		binary.LittleEndian.Uint64(text[8:])&n.tailMask == n.tail &&
+		(len(n.quoted) <= len(text) || n.isLongAt(data, i))
+}
+
+// isLongAt is isAt for a name of more than 16 bytes.
+func (n *nameNode) isLongAt(data []byte, i int) bool {
+	return bytes.HasPrefix(data[i:], []byte(n.quoted))
 }
 
 // wordOf has up to eight bytes of a text in a word, as they lie in memory, and

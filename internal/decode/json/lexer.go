@@ -136,35 +136,44 @@ func (t *lexer) quoted(i int) (end int, escaped bool) {
 	}
 }
 
+// noDigits has the high bit of every byte set that is not a digit. Bits above the lowest may be wrong.
+func noDigits(x uint64) uint64 {
+	return ((x + (0x80-'9'-1)*everyByte) | (x - '0'*everyByte)) & highBits
+}
+
+// digitsEnd returns where the digits at i end. Eight of them are read in one step, because a
+// loop over numbers of all lengths ends unexpectedly in each of them.
+func digitsEnd(data []byte, i int) int {
+	for {
+		stops := noDigits(binary.LittleEndian.Uint64(data[i : i+8]))
+		if stops != 0 {
+			return i + bits.TrailingZeros64(stops)>>3
+		}
+		i += 8
+	}
+}
+
 // number reads a number and returns where it ends.
 func (t *lexer) number(i int) int {
 	data, start := t.data, i
 	if data[i] == '-' {
 		i++
 	}
-	switch c := data[i]; {
-	case c == '0':
-		i++
-		if d := data[i]; d >= '0' && d <= '9' {
-			return t.fail(start, "a number must not start with 0")
-		}
-	case c >= '1' && c <= '9':
-		i++
-		for data[i]-'0' <= 9 {
-			i++
-		}
-	default:
+	switch end := digitsEnd(data, i); {
+	case end == i:
 		return t.failExpected(i, "a digit")
+	case end > i+1 && data[i] == '0':
+		return t.fail(start, "a number must not start with 0")
+	default:
+		i = end
 	}
 	if data[i] == '.' {
 		i++
-		if data[i]-'0' > 9 {
+		end := digitsEnd(data, i)
+		if end == i {
 			return t.failExpected(i, "a digit after the decimal point")
 		}
-		for data[i]-'0' <= 9 {
-			i++
-		}
-		if data[i-1] == '0' {
+		if i = end; data[i-1] == '0' {
 			t.longer = true
 		}
 	}
@@ -174,12 +183,11 @@ func (t *lexer) number(i int) int {
 		if data[i] == '+' || data[i] == '-' {
 			i++
 		}
-		if data[i]-'0' > 9 {
+		end := digitsEnd(data, i)
+		if end == i {
 			return t.failExpected(i, "a digit in the exponent")
 		}
-		for data[i]-'0' <= 9 {
-			i++
-		}
+		i = end
 	}
 	if i-start > maxPlain {
 		t.longer = true

@@ -1,8 +1,6 @@
 package json
 
 import (
-	"encoding/binary"
-
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
@@ -26,7 +24,7 @@ type recordReader struct {
 	// stamp is the number of the row that is being read, and lastStamp the
 	// highest that was given.
 	stamp, lastStamp uint64
-	// log has the names of the record in the order of its text.
+	// log has the names of the objects in the record in the order of its text.
 	log []*nameNode
 
 	explosion *input.Explosion
@@ -104,9 +102,9 @@ func (r *recordReader) object(node *nameNode, i, depth int) int {
 	for {
 		child := expected
 		switch {
-		case child != nil && r.isName(child, i):
+		case child != nil && child.isAt(data, i):
 			i += len(child.quoted)
-		case child != nil && child.next != nil && r.isName(child.next, i):
+		case child != nil && child.next != nil && child.next.isAt(data, i):
 			// Records often lack a member that others have.
 			child = child.next
 			i += len(child.quoted)
@@ -133,7 +131,9 @@ func (r *recordReader) object(node *nameNode, i, depth int) int {
 			r.repeated(child)
 		}
 		child.stamp = r.stamp
-		r.log = append(r.log, child)
+		if depth > 1 {
+			r.log = append(r.log, child)
+		}
 		if child.level == 0 {
 			i = r.plainValue(child, i, depth)
 		} else {
@@ -157,19 +157,6 @@ func (r *recordReader) object(node *nameNode, i, depth int) int {
 		}
 		previous, expected = child, child.next
 	}
-}
-
-// isName reports whether the name stands at i in quotes.
-func (r *recordReader) isName(node *nameNode, i int) bool {
-	if binary.LittleEndian.Uint64(r.data[i:])&node.headMask != node.head ||
-		binary.LittleEndian.Uint64(r.data[i+8:])&node.tailMask != node.tail {
-		return false
-	}
-	size := len(node.quoted)
-	if size <= 16 {
-		return size > 0
-	}
-	return i+size <= r.size && string(r.data[i+16:i+size]) == node.quoted[16:]
 }
 
 // plainValue reads the value of a name, which is not exploded, and returns
@@ -229,6 +216,10 @@ func (r *recordReader) plainValue(node *nameNode, i, depth int) int {
 			kind = columnar.CellFalse
 		}
 		cell = columnar.NewCell(kind, i, i)
+	}
+	if r.explosion == nil && uint(node.column) < uint(len(r.row)) {
+		r.row[node.column] = cell
+		return end
 	}
 	return r.put(node, cell, i, end)
 }
