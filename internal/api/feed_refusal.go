@@ -33,7 +33,7 @@ func inSentences(err error) error {
 	said.Detail = sentence(said.Detail)
 	said.Faults = make([]feedmill.Fault, len(refusal.Faults))
 	for i, f := range refusal.Faults {
-		f.Detail = sentence(f.Detail)
+		f.Detail = faultSentence(f)
 		said.Faults[i] = f
 	}
 	switch {
@@ -43,6 +43,19 @@ func inSentences(err error) error {
 		said.Faults = []feedmill.Fault{{Detail: said.Detail}} // the whole body
 	}
 	return &said
+}
+
+// faultSentence returns the detail of a fault as a sentence. The name of a member or a
+// parameter at its beginning keeps its case.
+func faultSentence(f feedmill.Fault) string {
+	text, name := sentence(f.Detail), f.Parameter
+	if f.Parameter == "" {
+		name = f.Pointer[strings.LastIndex(f.Pointer, "/")+1:]
+	}
+	if name != "" && name[0] < utf8.RuneSelf && strings.HasPrefix(f.Detail, name+" ") {
+		return name[:1] + text[1:]
+	}
+	return text
 }
 
 // sentence makes a whole sentence of words that were written to stand in one.

@@ -383,6 +383,27 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%s %s: %d %s", op, value, page.status, page.body)
 		}
 	}
+	// Errors are at their fields.
+	wrong := url.Values{"do": {"make"}, "view": {"contacts"}, "shown": {"contacts"}, "setting.team": {"north"}, "every": {"1s"}}
+	long := choice("name", "Long")
+	long.Set("setting.team", strings.Repeat("n", 4097))
+	number := choice("filterField", "id", "filterOp", "eq", "filterValue", "1", "filterField", "since", "filterOp", "eq", "filterValue", "soon")
+	for _, c := range []struct {
+		form url.Values
+		want []string
+	}{
+		{wrong, []string{`data-field="fields"`, "Choose at least one field.", `id="every-message">`}},
+		{choice("do", "make", "name", strings.Repeat("n", 300)), []string{`id="name-message">The name must`}},
+		{long, []string{`id="setting-team-message">This field must have at most 4096 bytes; got 4097.`}},
+		{number, []string{`id="filter-1-message">`}},
+	} {
+		page := p.send("/ui/connect/choose", c.form)
+		for _, want := range c.want {
+			if page.status != http.StatusUnprocessableEntity || !strings.Contains(page.body, want) || strings.Contains(page.body, `role="alert"`) {
+				t.Errorf("%v does not have %s: %d %s", c.form, want, page.status, page.body)
+			}
+		}
+	}
 	var sent sync.WaitGroup
 	var made atomic.Int32
 	for range 4 {

@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -38,11 +39,18 @@ func (c *Connect) Granted(ctx context.Context, visit, view string) (o feedmill.S
 	return o, err
 }
 
-// Configure keeps the settings that only the person knows.
+// maxSetting is the maximum length of a setting in bytes.
+const maxSetting = 4096
+
+// Configure stores the settings that only the user knows.
 func (c *Connect) Configure(ctx context.Context, o feedmill.SignInOffering, settings map[string]string) error {
 	known := map[string]string{}
 	for _, s := range o.Settings {
-		if text := strings.TrimSpace(settings[s.Name]); text != "" && len(text) <= 4096 && text != o.Config[s.Name] {
+		text := strings.TrimSpace(settings[s.Name])
+		if len(text) > maxSetting {
+			return feedmill.Invalid("", feedmill.Fault{Pointer: "/config/" + s.Name, Detail: fmt.Sprintf("%s must have at most %d bytes; got %d.", s.Name, maxSetting, len(text))})
+		}
+		if text != "" && text != o.Config[s.Name] {
 			known[s.Name] = text
 		}
 	}

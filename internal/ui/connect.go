@@ -1,14 +1,17 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // People signs people in at the providers of services that only they can connect.
@@ -151,16 +154,44 @@ type choicePage struct {
 	Choice  feedmill.SignInChoice
 	Filters []feedmill.SignInFilter
 	Ops     []feedmill.FilterOp
-	Wrong   *feedmill.Error
+	// Faults are the errors by field of the form.
+	Faults  map[string]string
 	Preview *feedmill.FeedPreview
 	Rows    [][]string
+}
+
+// refuse shows the errors of a choice at the fields of the form.
+func (p *choicePage) refuse(refusal *feedmill.Error) {
+	places := map[string]string{"query/fields": "fields", "name": "name", "schedule": "every"}
+	rows := make([]string, len(p.Choice.Filters))
+	fields := slices.Clone(p.Choice.Fields)
+	for i, f := range p.Choice.Filters {
+		rows[i] = f.Field
+		places[fmt.Sprintf("filters/%d", i)] = fmt.Sprintf("filter.%d", i)
+		if !slices.Contains(fields, f.Field) {
+			fields = append(fields, f.Field) // the query has these after the chosen ones
+		}
+	}
+	for i, field := range fields {
+		placeFilters(places, field, fmt.Sprintf("query/fields/%d", i), rows)
+	}
+	for _, s := range p.Settings {
+		places["config/"+s.Name] = "setting." + s.Name
+	}
+	problem := &client.Problem{Status: http.StatusUnprocessableEntity, Detail: sentence(refusal.Detail)}
+	for _, f := range refusal.Faults {
+		problem.Errors = append(problem.Errors, client.Fault{Pointer: f.Pointer, Parameter: f.Parameter, Header: f.Header, Detail: f.Detail})
+	}
+	p.Faults, _ = faultsAt(problem, places)
 }
 
 // Chosen reports whether a field is shared.
 func (p choicePage) Chosen(name string) bool { return slices.Contains(p.Choice.Fields, name) }
 
-// Now is what a setting is.
-func (p choicePage) Now(setting string) string { return p.Config[setting] }
+// Now returns the value of a setting: the one that was sent, otherwise the stored one.
+func (p choicePage) Now(setting string) string {
+	return cmp.Or(p.Choice.Settings[setting], p.Config[setting])
+}
 
 type donePage struct {
 	Feed  *feedmill.Feed
@@ -210,7 +241,13 @@ func choose(v *visit) error {
 		return v.connectOver(http.StatusOK, "The service was not connected. The access that you granted was revoked.")
 	}
 	choice := readChoice(form, o)
-	if err := v.s.People.Configure(ctx, o, choice.Settings); err != nil {
+	err = v.s.People.Configure(ctx, o, choice.Settings)
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && !errors.Is(err, feedmill.ErrConflict) {
+		p := choicePage{SignInOffering: o, Choice: choice}
+		p.refuse(refusal)
+		return v.showChoice(http.StatusUnprocessableEntity, p)
+	}
+	if err != nil {
 		return err
 	}
 	if o, err = v.s.People.Granted(ctx, v.connecting(), o.View); err != nil {
@@ -222,7 +259,7 @@ func choose(v *visit) error {
 	}
 	feed, to, err := v.s.People.Make(ctx, o, choice)
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && !errors.Is(err, feedmill.ErrConflict) {
-		p.Wrong = refusal
+		p.refuse(refusal)
 		return v.showChoice(http.StatusUnprocessableEntity, p)
 	}
 	if err != nil {
@@ -269,10 +306,11 @@ func (v *visit) showChoice(status int, p choicePage) error {
 		}
 	}
 	slices.Sort(p.Ops)
-	if !p.Lacks() && p.Wrong == nil && len(p.Choice.Fields) > 0 {
+	if !p.Lacks() && len(p.Faults) == 0 && len(p.Choice.Fields) > 0 {
 		preview, err := v.s.People.Preview(v.r.Context(), p.SignInOffering, p.Choice)
 		if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
-			p.Wrong, status = refusal, http.StatusUnprocessableEntity
+			p.refuse(refusal)
+			status = http.StatusUnprocessableEntity
 		} else if err != nil {
 			return err
 		} else {

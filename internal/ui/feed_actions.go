@@ -25,19 +25,30 @@ func refused(err error) (detail string, ok bool) {
 	return strings.Join(details, " "), true
 }
 
-// faultsOf is what the API says of the fields of a form, by their pointers; what
-// has no field stands under "".
+// faultsOf returns the faults of a refused form by the pointers of its fields. Faults
+// without a field are under "".
 func faultsOf(err error, fields ...string) (map[string]string, bool) {
+	places := make(map[string]string, len(fields))
+	for _, field := range fields {
+		places[field] = field
+	}
+	return faultsAt(err, places)
+}
+
+// faultsAt is [faultsOf] for a form whose fields have names of their own: places maps
+// pointers to fields, and the longest pointer that contains a fault applies.
+func faultsAt(err error, places map[string]string) (map[string]string, bool) {
 	p, ok := errors.AsType[*client.Problem](err)
 	if !ok || p.Status < 400 || p.Status >= 500 || p.Status == http.StatusUnauthorized {
 		return nil, false
 	}
 	faults := make(map[string]string)
 	for _, f := range p.Errors {
-		place := ""
-		for _, field := range fields {
-			if where := strings.TrimPrefix(f.Where(), "/"); where == field || strings.HasPrefix(where, field+"/") {
-				place = field
+		place, longest := "", ""
+		for pointer, field := range places {
+			where := strings.TrimPrefix(f.Where(), "/")
+			if (where == pointer || strings.HasPrefix(where, pointer+"/")) && len(pointer) > len(longest) {
+				place, longest = field, pointer
 			}
 		}
 		faults[place] = strings.TrimSpace(faults[place] + " " + formFault(place, f))
@@ -51,14 +62,14 @@ func faultsOf(err error, fields ...string) (map[string]string, bool) {
 // missing has what to do about fields that are empty, by their pointers.
 var missing = map[string]string{
 	"name": "Enter a name.", "serviceName": "Enter a name.", "url": "Enter a URL.", "request/url": "Enter a URL.",
-	"events": "Choose at least one event type.", "scopes": "Choose at least one scope.", "type": "Choose an event type.",
+	"events": "Choose at least one event type.", "scopes": "Choose at least one scope.", "fields": "Choose at least one field.", "type": "Choose an event type.",
 	"key": "Choose at least one key column.", "config/host": "Enter a host.", "config/database": "Enter a database.",
 	"config/user": "Enter a user.", "config/path": "Enter the path of a file.", "schedule": "Choose a schedule.",
 	"auth": "Enter all fields of the credential.", "pagination": "Enter all fields of the pagination.",
 }
 
 // labels are the names of fields on the pages, where they differ from those of the API.
-var labels = map[string]string{"url": "The URL", "name": "The name", "serviceName": "The name", "resourceId": "The resource", "id": "The ID", "expiresAt": "The end"}
+var labels = map[string]string{"url": "The URL", "name": "The name", "serviceName": "The name", "resourceId": "The resource", "id": "The ID", "expiresAt": "The end", "limit": "The limit", "overlap": "The overlap"}
 
 // formFault returns the detail of a fault for the user of a form: the API names its
 // fields, a form shows the message beside the field.

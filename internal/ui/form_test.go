@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -99,6 +100,43 @@ func TestFormFaults(t *testing.T) {
 		faults, ok := faultsOf(&client.Problem{Status: http.StatusBadRequest, Errors: []client.Fault{c.fault}}, "events", "name", "url", "config/port", "config/user", "description")
 		if !ok || len(faults) != 1 || faults[c.field] != c.want {
 			t.Errorf("%+v is %q, want %q at %q", c.fault, faults, c.want, c.field)
+		}
+	}
+}
+
+// Errors of a query are at the fields of the form that its parts came from.
+func TestQueryFaults(t *testing.T) {
+	field := func(name string, chosen bool, aggregates ...string) queryField {
+		return queryField{ViewField: client.ViewField{Name: name, Type: "integer"}, Chosen: chosen, ChosenAggregates: aggregates}
+	}
+	p := &queryPage{
+		Fields:  []queryField{field("id", true), field("unused", false), field("amount", true, "sum", "max"), field("day", false)},
+		Filters: []queryFilter{{"day", "eq", "x"}, {"id", "gt", "true"}, {"day", "last day", "b"}},
+	}
+	if _, err := json.Marshal(p.spec()); err != nil {
+		t.Error(err)
+	}
+	for pointer, want := range map[string]string{
+		"/query/fields":                        "fields",
+		"/query/fields/0/field":                "field.id",
+		"/query/fields/0/as":                   "as.id",
+		"/query/fields/1/aggregate/1/as":       "as.amount.max",
+		"/query/fields/1/aggregate":            "field.amount",
+		"/query/fields/0/filters/0/values/0":   "filter.1",
+		"/query/fields/2/filters/0/op":         "filter.0.op",
+		"/query/fields/2/filters/1/values/0/n": "filter.2",
+		"/query/limit":                         "limit",
+		"/query/sort/0/field":                  "sort",
+		"/schedule/every":                      "every",
+		"/serviceName":                         "",
+	} {
+		if !p.refuse(&client.Problem{Status: http.StatusBadRequest, Errors: []client.Fault{{Pointer: pointer, Detail: "Wrong."}}}) || len(p.Faults) != 1 || p.Faults[want] != "Wrong." {
+			t.Errorf("a fault at %s is at %v, want %q", pointer, p.Faults, want)
+		}
+	}
+	for _, status := range []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusInternalServerError} {
+		if p.refuse(&client.Problem{Status: status}) {
+			t.Errorf("%d is shown in the form", status)
 		}
 	}
 }

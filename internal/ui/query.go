@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,8 +27,11 @@ type queryPage struct {
 	Spec                string
 	Preview             *client.QueryPreview
 	Rows                [][]gridCell
-	Fault               string
-	Ready               bool
+	// Faults are the errors by field of the form; places maps pointers of the request to
+	// these fields.
+	Faults map[string]string
+	places map[string]string
+	Ready  bool
 }
 
 type queryField struct {
@@ -104,7 +108,7 @@ func showQuery(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if p.Ready {
+	if p.Ready && len(p.Faults) == 0 {
 		if err := p.preview(v); err != nil {
 			return err
 		}
@@ -122,8 +126,7 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	}
 	v.api.PageSize = listedViews
 	for view, err := range v.api.Views(ctx, p.Service, client.ViewQuery{Text: p.Find}) {
-		if detail, ok := refusedByAll(err); ok {
-			p.Fault = detail
+		if p.refuse(err) {
 			return p, nil
 		}
 		if err != nil {
@@ -142,8 +145,7 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 		return p, nil
 	}
 	fields, err := v.api.Fields(ctx, p.Service, p.View)
-	if detail, ok := refusedByAll(err); ok {
-		p.Fault = detail
+	if p.refuse(err) {
 		return p, nil
 	}
 	if err != nil {
@@ -155,7 +157,11 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	}
 	for i, name := range q["f.field"] {
 		f := queryFilter{Field: name, Op: at(q["f.op"], i), Value: at(q["f.value"], i)}
-		if f.Field != "" && f.Op != "" {
+		switch {
+		case f.Field == "" && strings.TrimSpace(f.Value) != "":
+			p.Faults = map[string]string{fmt.Sprintf("filter.%d.field", len(p.Filters)): "Choose a field."}
+			fallthrough
+		case f.Field != "" && f.Op != "":
 			p.Filters = append(p.Filters, f)
 		}
 	}
@@ -166,16 +172,18 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	return p, nil
 }
 
-// refusedByAll is what the API says of something that a person can mend, a service that
-// gives no answer among it.
-func refusedByAll(err error) (string, bool) {
-	if detail, ok := refused(err); ok {
-		return detail, true
-	}
+// refuse shows an error that the user can fix, or that the service is unavailable, at the
+// fields of the form. It reports whether err is such an error.
+func (p *queryPage) refuse(err error) bool {
 	if detail, ok := unavailable(err); ok {
-		return detail, true
+		p.Faults = map[string]string{"": detail}
+		return true
 	}
-	return "", false
+	if _, ok := refused(err); !ok {
+		return false
+	}
+	p.Faults, _ = faultsAt(err, p.places)
+	return true
 }
 
 func at(list []string, i int) string {
@@ -185,17 +193,20 @@ func at(list []string, i int) string {
 	return ""
 }
 
-// spec is the query as the API takes it.
+// spec returns the query as the API expects it. It also records the field of the form for
+// each part of the query.
 func (p *queryPage) spec() map[string]any {
 	filters := make(map[string][]any)
 	for _, f := range p.Filters {
 		filters[f.Field] = append(filters[f.Field], p.filterSpec(f))
 	}
-	var fields []any
+	p.places = map[string]string{"query/fields": "fields", "query/sort": "sort", "query/limit": "limit", "name": "name", "schedule": "every"}
+	fields := []any{}
 	for _, f := range p.Fields {
 		if !f.Chosen && filters[f.Name] == nil {
 			continue
 		}
+		p.placeField(f, fmt.Sprintf("query/fields/%d", len(fields)))
 		field := map[string]any{"field": f.Name}
 		if !f.Chosen {
 			field["select"] = false
@@ -225,6 +236,36 @@ func (p *queryPage) spec() map[string]any {
 		query["limit"] = count(p.Limit)
 	}
 	return map[string]any{"serviceName": p.Service, "viewName": p.View, "query": query}
+}
+
+// placeField records where the form has the parts of a field of the query.
+func (p *queryPage) placeField(f queryField, pointer string) {
+	p.places[pointer] = "field." + f.Name
+	if f.Chosen {
+		p.places[pointer+"/as"] = "as." + f.Name
+		for i, fn := range f.ChosenAggregates {
+			if len(f.ChosenAggregates) > 1 {
+				p.places[fmt.Sprintf("%s/aggregate/%d/as", pointer, i)] = "as." + f.Name + "." + fn
+			}
+		}
+	}
+	rows := make([]string, len(p.Filters))
+	for i, filter := range p.Filters {
+		rows[i] = filter.Field
+	}
+	placeFilters(p.places, f.Name, pointer, rows)
+}
+
+// placeFilters records the rows of a form that have the filters of a field.
+func placeFilters(places map[string]string, field, pointer string, rows []string) {
+	n := 0
+	for row, of := range rows {
+		if of == field {
+			places[fmt.Sprintf("%s/filters/%d", pointer, n)] = fmt.Sprintf("filter.%d", row)
+			places[fmt.Sprintf("%s/filters/%d/op", pointer, n)] = fmt.Sprintf("filter.%d.op", row)
+			n++
+		}
+	}
 }
 
 // aggregateSpec is one aggregate by its name, or several, each with a name of its own.
@@ -283,13 +324,11 @@ func distinctTexts(list []string) (out []string) {
 func (p *queryPage) preview(v *visit) error {
 	spec, err := json.MarshalIndent(p.spec(), "", "  ")
 	if err != nil {
-		p.Fault = "A number is required. Check the limit and the values of filters."
-		return nil
+		return err
 	}
 	p.Spec = string(spec)
 	preview, err := v.api.PreviewQuery(v.r.Context(), spec)
-	if detail, ok := refusedByAll(err); ok {
-		p.Fault = detail
+	if p.refuse(err) {
 		return nil
 	}
 	if err != nil {
@@ -305,6 +344,9 @@ func makeQueryFeed(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if len(p.Faults) > 0 {
+		return v.render(http.StatusUnprocessableEntity, "query", "Build a query", p)
+	}
 	spec := p.spec()
 	if p.Name != "" {
 		spec["name"] = p.Name
@@ -319,10 +361,8 @@ func makeQueryFeed(v *visit) error {
 			return v.redirect(feedPagePath(f.ID) + "?did=made")
 		}
 	}
-	detail, ok := refusedByAll(err)
-	if !ok {
+	if !p.refuse(err) {
 		return err
 	}
-	p.Fault = detail
 	return v.render(http.StatusUnprocessableEntity, "query", "Build a query", p)
 }

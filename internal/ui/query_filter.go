@@ -43,6 +43,14 @@ var periodOperators = []operator{
 // Operators are those of the form that compare.
 func (queryPage) Operators() []operator { return operators }
 
+// WrongField reports whether the row of a field has an error.
+func (p queryPage) WrongField(f queryField) bool {
+	if p.Faults["field."+f.Name] != "" {
+		return true
+	}
+	return f.Chosen && slices.ContainsFunc(p.Columns(f), func(c namedColumn) bool { return p.Faults[c.Input] != "" })
+}
+
 // PeriodOperators are those of the form that move with the clock.
 func (queryPage) PeriodOperators() []operator { return periodOperators }
 
@@ -122,9 +130,11 @@ func count(text string) any {
 	return text
 }
 
-// value is what a text means for a field: a number for one of numbers.
+// value returns a number for a numeric field and a text that is a JSON number; otherwise
+// the text, for the API to refuse.
 func (p *queryPage) value(field, text string) any {
-	if slices.ContainsFunc(p.Fields, func(f queryField) bool { return f.Name == field && numeric(f.Type) }) && json.Valid([]byte(text)) {
+	isNumber := func(f queryField) bool { return f.Name == field && numeric(f.Type) }
+	if slices.ContainsFunc(p.Fields, isNumber) && json.Valid([]byte(text)) && strings.ContainsRune("-0123456789", rune(text[0])) {
 		return json.Number(text)
 	}
 	return text

@@ -269,20 +269,36 @@ func deleteSubscription(v *visit, id string) error {
 	return v.api.DeleteSubscription(v.r.Context(), id)
 }
 
+// rotatePage is the form that rotates a secret.
+type rotatePage struct {
+	client.Subscription
+	Overlap string
+	Faults  map[string]string
+}
+
 func showRotate(v *visit) error {
-	s, err := v.api.Subscription(v.r.Context(), v.r.PathValue("id"))
-	if err != nil {
+	return rotateWith(v, http.StatusOK, rotatePage{Overlap: "24h"})
+}
+
+func rotateWith(v *visit, status int, p rotatePage) (err error) {
+	if p.Subscription, err = v.api.Subscription(v.r.Context(), v.r.PathValue("id")); err != nil {
 		return err
 	}
-	return v.render(http.StatusOK, "subscription_rotate", "Rotate the secret", s)
+	return v.render(status, "subscription_rotate", "Rotate the secret", p)
 }
 
 func rotateSecret(v *visit) error {
-	overlap, err := feedmill.ParseDuration(cmp.Or(v.r.PostFormValue("overlap"), "24h"))
+	p := rotatePage{Overlap: cmp.Or(v.r.PostFormValue("overlap"), "24h")}
+	overlap, err := feedmill.ParseDuration(p.Overlap)
 	if err != nil {
-		return &client.Problem{Status: http.StatusUnprocessableEntity, Title: "The overlap is not valid", Detail: "Nothing was changed. Enter a duration such as 24h, or 0s to switch immediately."}
+		p.Faults = map[string]string{"overlap": "Choose an overlap. The secret was not changed."}
+		return rotateWith(v, http.StatusUnprocessableEntity, p)
 	}
 	s, err := v.api.RotateSecret(v.r.Context(), v.r.PathValue("id"), overlap)
+	if _, ok := refused(err); ok {
+		p.Faults, _ = faultsOf(err, "overlap")
+		return rotateWith(v, http.StatusUnprocessableEntity, p)
+	}
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type replayPage struct {
 	Since   string
 	Counted *client.Replay
 	Replay  *client.Replay
-	Fault   string
+	Faults  map[string]string
 }
 
 // Nothing reports whether the count came to nothing, so that there is nothing to begin.
@@ -64,18 +64,16 @@ func startReplay(v *visit) error {
 	}
 	form := v.r.PostFormValue
 	p.Span, p.State, p.Since = cmp.Or(form("span"), p.Span), cmp.Or(form("state"), p.State), form("since")
-	since, err := time.Parse(time.RFC3339, p.Since)
-	if err != nil {
-		since = sinceOf(p.Span)
-	}
-	if since.IsZero() { // all that is kept
-		since = p.Subscription.CreatedAt.Add(-30 * 24 * time.Hour)
+	since, ok := p.begin()
+	if !ok {
+		p.Faults = map[string]string{"span": "Choose a period."}
+		return v.render(http.StatusUnprocessableEntity, "replay", "Replay", p)
 	}
 	p.Since = since.UTC().Format(time.RFC3339)
 	what := client.ReplayRange{Since: since, State: feedmill.ReplaySelection(p.State), DryRun: form("go") == ""}
 	r, err := v.api.ReplaySubscription(v.r.Context(), p.Subscription.ID, what)
-	if detail, ok := refused(err); ok {
-		p.Fault = detail
+	if _, ok := refused(err); ok {
+		p.Faults, _ = faultsAt(err, map[string]string{"since": "span", "state": "state"})
 		return v.render(http.StatusUnprocessableEntity, "replay", "Replay", p)
 	}
 	if err != nil {
@@ -96,6 +94,20 @@ func startReplay(v *visit) error {
 	}
 	p.Counted = &r
 	return v.render(http.StatusOK, "replay", "Replay", p)
+}
+
+// begin returns the time of the first event: that of the count if there was one, otherwise
+// the start of the chosen period. It reports whether the period is known.
+func (p replayPage) begin() (time.Time, bool) {
+	if p.Since != "" {
+		since, err := time.Parse(time.RFC3339, p.Since)
+		return since, err == nil
+	}
+	if p.Span == "all" {
+		return p.Subscription.CreatedAt.Add(-30 * 24 * time.Hour), true
+	}
+	since := sinceOf(p.Span)
+	return since, !since.IsZero()
 }
 
 func showReplay(v *visit) error {

@@ -46,6 +46,16 @@ func TestConnectAService(t *testing.T) {
 	b.do(chromedp.SetValue("#setting-team", "north"), chromedp.Click("[name=field][value=email]"))
 	// The preview follows, without the field that was taken away.
 	b.wait(`document.querySelector('#preview tbody')?.innerText.includes('Contact 1') && !document.querySelector('#preview').innerText.includes('@example.com')`)
+	// Errors are at their fields: while the form is filled in, and with the focus when it was sent.
+	b.expected = []string{"422"}
+	b.do(chromedp.Click("#filters summary"), chromedp.SetValue("[name=filterField]", "since"), chromedp.SetValue("[name=filterOp]", "last"), chromedp.SetValue("[name=filterValue]", "some time"))
+	b.wait(`document.querySelector('[data-field="filter.0"].wrong .message')?.innerText.includes('is not valid')`)
+	b.do(chromedp.Click("[value=make]"))
+	b.wait(`document.activeElement.name === 'filterValue' && document.activeElement.value === 'some time' && document.activeElement.getAttribute('aria-describedby') === 'filter-0-message'`)
+	b.accessible("connect-wrong")
+	b.do(chromedp.SetValue("[name=filterField]", ""))
+	b.wait(`!document.querySelector('.wrong') && document.querySelector('#preview tbody')?.innerText.includes('Contact 1')`)
+	b.expected = nil
 	b.do(chromedp.SetValue("#name", "Contacts of Mara"), chromedp.Click("[value=make]"))
 	b.sees("Back in the application")
 	_, id, _ := strings.Cut(run(b, chromedp.Location()), "dataFeedId=")

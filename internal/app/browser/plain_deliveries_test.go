@@ -110,12 +110,22 @@ func TestDeliveriesWithoutScripts(t *testing.T) {
 	if shows(nothing, "0 deliveries"); strings.Contains(nothing, "Replay now") {
 		t.Error("a replay of nothing can be begun")
 	}
-	resp, err := v.http.PostForm(server.url+"/ui/subscriptions/"+sub+"/rotate", url.Values{"overlap": {"a while"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.Body.Close(); resp.StatusCode != http.StatusUnprocessableEntity {
-		t.Errorf("an overlap that is no time is answered %d", resp.StatusCode)
+	// Errors of forms are at their fields.
+	for _, form := range []struct {
+		action string
+		sent   url.Values
+		want   string
+	}{
+		{"/rotate", url.Values{"overlap": {"a while"}}, `id="overlap-message">Choose an overlap.`},
+		{"/rotate", url.Values{"overlap": {"169h"}}, `id="overlap-message">The overlap must be`},
+		{"/replay", url.Values{"state": {"pending"}, "span": {"1h"}}, `id="state-message">`},
+		{"/replay", url.Values{"state": {"all"}, "span": {"1y"}}, `id="span-message">Choose a period.`},
+		{"/replay", url.Values{"state": {"all"}, "since": {"9999-01-01T00:00:00Z"}}, `id="span-message">`},
+		{"/replay", url.Values{"state": {"all"}, "since": {"yesterday"}}, `id="span-message">Choose a period.`},
+	} {
+		if page := v.refused("/ui/subscriptions/"+sub+form.action, form.sent); !strings.Contains(page, form.want) || strings.Count(page, `aria-invalid="true"`) != 1 {
+			t.Errorf("%s %v does not have %s: %s", form.action, form.sent, form.want, page)
+		}
 	}
 	shows(v.see("/ui/workspaces"), "current workspace")
 	shows(v.send("/ui/start/sample", nil), "Sample orders")

@@ -73,6 +73,21 @@ func (v *plainVisitor) send(path string, form url.Values) string {
 	return v.read(v.http.PostForm(server.url+path, form))
 }
 
+// refused sends a form that is not valid and returns the page that shows why.
+func (v *plainVisitor) refused(path string, form url.Values) string {
+	v.t.Helper()
+	resp, err := v.http.PostForm(server.url+path, form)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusUnprocessableEntity {
+		v.t.Errorf("%s %v returns %d, %v", path, form, resp.StatusCode, err)
+	}
+	return string(page)
+}
+
 // besides are the parts that scripts ask for, and the link that signs in once.
 var besides = []string{"GET /ui/plan", "GET /ui/feeds/{id}/heads", "GET /ui/first"}
 
@@ -125,7 +140,7 @@ func TestWithoutScripts(t *testing.T) {
 	for path, want := range map[string]string{
 		"/ui/feeds":                            "Shop orders",
 		"/ui/feeds/new":                        "Upload a file",
-		"/ui/feeds/new/upload":                 "Make feed",
+		"/ui/feeds/new/upload":                 "Create feed",
 		"/ui/feeds/new/rest":                   "Definition",
 		"/ui/feeds/new/query?service=feeds":    "Shop orders",
 		"/ui/feeds/" + f.ID:                    "98765",
@@ -241,6 +256,25 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 		want(v.send("/ui/feeds/"+f.ID+"/links/"+link.ID+"/revoke", nil), "Revoked")
 	}
 	want(v.send("/ui/feeds/new/query", url.Values{"service": {"feeds"}, "view": {f.ID}, "chosen": {"yes"}, "field": {"id"}, "name": {"Asked plainly"}}), "Feed created")
+	// Errors of the query are at their fields.
+	for pair, message := range map[string]string{
+		"limit=many":                         `id="limit-message">The limit must be an integer`,
+		"f.field=&f.op=eq&f.value=1":         `id="filter.0-message">Choose a field.`,
+		"f.field=id&f.op=eq&f.value=x":       `id="filter.0-message">  Must be a number.`,
+		"f.field=id&f.op=contains&f.value=1": `id="filter.0-message"> The operator`,
+		"field=name&as.name=id":              `id="as.name-message">Field &#34;id&#34; is listed twice.`,
+		"every=1s":                           `id="every-message">`,
+		"name=" + strings.Repeat("n", 300):   `id="name-message">The name must`,
+	} {
+		form, err := url.ParseQuery("service=feeds&view=" + f.ID + "&chosen=yes&field=id&" + pair)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page := v.refused("/ui/feeds/new/query", form); !strings.Contains(page, message) || strings.Count(page, `aria-invalid="true"`) != 1 {
+			t.Errorf("%s does not have %s: %s", pair, message, page)
+		}
+	}
+	want(v.refused("/ui/feeds/new/query", url.Values{"service": {"feeds"}, "view": {f.ID}, "chosen": {"yes"}}), "Choose at least one field.")
 
 	// What takes as long as it likes can be cancelled.
 	source := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))

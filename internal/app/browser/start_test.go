@@ -18,7 +18,7 @@ func TestFirstRun(t *testing.T) {
 	b.enter("#listen")
 	b.sees("Listening.")
 	b.enter("#change button")
-	b.sees("signature verified, answered 204")
+	b.sees("signature verified, returned 204")
 	b.wait(`document.querySelector('#got').innerText.includes('"inserted": 1') && document.querySelector('#version').innerText === '2'`)
 	b.accessible("start-done")
 	b.enter("#sample a")

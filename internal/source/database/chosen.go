@@ -76,7 +76,7 @@ func (c *Connections) Chosen(o feedmill.SignInOffering, choice feedmill.SignInCh
 // filtersOf are the conditions of a choice, by their fields.
 func filtersOf(choice feedmill.SignInChoice) (map[string]strictjson.Value, error) {
 	of := make(map[string]strictjson.Value)
-	for _, f := range choice.Filters {
+	for i, f := range choice.Filters {
 		if f.Field == "" || f.Op == "" {
 			continue
 		}
@@ -87,7 +87,7 @@ func filtersOf(choice feedmill.SignInChoice) (map[string]strictjson.Value, error
 			if value = strings.TrimSpace(value); value != "" {
 				item, err := filterValue(f, value)
 				if err != nil {
-					return nil, err
+					return nil, feedmill.Invalid("", feedmill.Fault{Pointer: "/filters/" + strconv.Itoa(i), Detail: "The time is not valid: " + err.Error() + "."})
 				}
 				values.Items = append(values.Items, item)
 			}
@@ -110,7 +110,7 @@ func filterValue(f feedmill.SignInFilter, text string) (strictjson.Value, error)
 	}
 	p, err := feedmill.ParsePeriod(text)
 	if err != nil {
-		return strictjson.Value{}, feedmill.Invalid("The time in the condition on " + f.Field + " is not valid: " + err.Error() + ".")
+		return strictjson.Value{}, err
 	}
 	period := strictjson.Value{Kind: '{'}
 	period.Set("n", strictjson.Value{Kind: '0', Raw: strconv.AppendInt(nil, int64(p.N), 10)})

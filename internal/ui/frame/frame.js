@@ -139,7 +139,8 @@ const meant = location.hash && document.querySelector(`.code [role="tab"][aria-c
 if (meant) choose(meant);
 showTimes();
 setInterval(showTimes, 15000);
-document.querySelector('.field.wrong :is(input:not([type=hidden]), select, textarea)')?.focus();
+const wrong = document.querySelector('.wrong');
+(wrong?.querySelector('[aria-invalid="true"]') ?? wrong?.querySelector('input:not([type=hidden]), select, textarea'))?.focus();
 switched();
 dialogs();
 tables(toast);

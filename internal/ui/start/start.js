@@ -30,7 +30,7 @@ async function received(d) {
   await ask('POST', `/events/listeners/${listener.id}/answers`, [{ deliveryId: d.deliveryId, attempt: d.attempt, status: good ? 204 : 400, durationMs: 1 }]);
   const box = element('div', '', 'code received');
   const bar = element('div', '', 'bar');
-  bar.append(element('b', d.type), element('span', good ? 'signature verified, answered 204' : 'the signature is wrong', good ? 'verified' : 'bad'));
+  bar.append(element('b', d.type), element('span', good ? 'signature verified, returned 204' : 'the signature is not valid', good ? 'verified' : 'bad'));
   const pre = element('pre', JSON.stringify(JSON.parse(d.body), null, 2));
   pre.tabIndex = 0;
   box.append(bar, pre);

@@ -248,7 +248,7 @@ $('make').addEventListener('click', async () => {
   const button = $('make');
   const was = button.textContent;
   button.disabled = true;
-  button.textContent = feed ? 'Uploading' : 'Making';
+  button.textContent = feed ? 'Uploading' : 'Creating';
   const more = {};
   if ($('mode').value) more.mode = $('mode').value;
   const keys = $('key').value.split(',').map((k) => k.trim()).filter(Boolean);
