@@ -137,7 +137,7 @@ type resource struct {
 }
 
 type resourceMeta struct {
-	URL string `json:"url"`
+	URL string `json:"url,omitzero"` // a preview has none: it is not stored
 }
 
 // created is the answer to a request that made the record at url.

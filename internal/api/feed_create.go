@@ -104,7 +104,7 @@ type previewView struct {
 }
 
 func previewAnswer(p feedmill.FeedPreview, handle *client.PreviewHandle) answer {
-	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
+	return jsonAnswer(http.StatusOK, resource{Data: previewView{
 		Columns: viewColumns(p.Columns), RowCount: p.RowCount, Rows: p.Rows,
 		Warnings: viewWarnings(p.Warnings), Source: viewSource(p.Spec, p.Found), Trace: viewTrace(p.Trace), Handle: handle,
 		Candidates: slices.Concat([]feedmill.RecordCandidate{}, p.Found.Candidates),

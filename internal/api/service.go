@@ -176,5 +176,5 @@ func (s *Server) previewQuery(c *call) (answer, error) {
 		}
 		view.GroupedHere = plan.GroupedHere
 	}
-	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/query_builder/preview"}, view}), nil
+	return jsonAnswer(http.StatusOK, resource{Data: view}), nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
@@ -28,5 +29,9 @@ func (s *Server) creationURL(c *call) (answer, error) {
 		return answer{}, err
 	}
 	view := client.CreationLink{ServiceName: link.Service, URL: link.URL, ExpiresAt: link.ExpiresAt}
-	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/creation_url"}, view}).withSecret(), nil
+	again := url.Values{"serviceName": {service}}
+	if to := c.query["redirectUri"]; to != "" {
+		again.Set("redirectUri", to)
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/creation_url?" + again.Encode()}, view}).withSecret(), nil
 }

@@ -3,6 +3,8 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -61,4 +63,151 @@ func TestMetaURLsCanBeRead(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestMetaURLOfEveryResponse sends every operation that returns a single resource and reads the
+// resource at its meta.url. A preview is not stored, so it has none.
+func TestMetaURLOfEveryResponse(t *testing.T) {
+	t.Parallel()
+	s, _ := personal(t)
+	release := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost { // a delivery
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		<-release
+	}))
+	t.Cleanup(func() {
+		close(release)
+		hanging.Close()
+	})
+	operations := make(map[string]operation)
+	for _, op := range readDocument(t).operations {
+		for status, response := range op.responses {
+			if status[0] == '2' && returnsResource(readDocument(t), response) {
+				operations[op.id] = op
+			}
+		}
+	}
+	sent := make(map[string]bool)
+	// do sends an operation and returns the ID of the resource. Arguments replace the parameters of the path.
+	do := func(id, query, body string, arguments ...string) string {
+		t.Helper()
+		op := operations[id]
+		path := op.path
+		for _, argument := range arguments {
+			path = strings.Replace(path, inBraces.FindString(path), argument, 1)
+		}
+		got := s.send(t, request{method: op.method, path: path + query, body: body})
+		var resource struct {
+			Meta *struct{ URL string }
+			Data struct{ ID string }
+		}
+		if err := json.Unmarshal([]byte(got.body), &resource); err != nil || got.status >= 300 || resource.Meta == nil {
+			t.Fatalf("%s returns %d: %s", id, got.status, got.body)
+		}
+		sent[id] = true
+		if strings.HasPrefix(id, "preview") {
+			if resource.Meta.URL != "" {
+				t.Errorf("the preview of %s has the URL %s", id, resource.Meta.URL)
+			}
+			return ""
+		}
+		read := s.send(t, request{method: "GET", path: resource.Meta.URL})
+		if read.status != 200 || !strings.Contains(read.body, `"url":"`+strings.ReplaceAll(resource.Meta.URL, "&", `\u0026`)) && !strings.Contains(read.body, `"url":"`+resource.Meta.URL) || !strings.Contains(read.body, resource.Data.ID) {
+			t.Errorf("GET %s of %s returns %d: %s", resource.Meta.URL, id, read.status, read.body)
+		}
+		return resource.Data.ID
+	}
+	// newest returns the ID of the first element of a list.
+	newest := func(path string) string {
+		t.Helper()
+		var list []struct{ ID string }
+		got := s.send(t, request{method: "GET", path: path})
+		if err := json.Unmarshal([]byte(got.body), &list); err != nil || len(list) == 0 {
+			t.Fatalf("GET %s returns %d: %s", path, got.status, got.body)
+		}
+		return list[0].ID
+	}
+	for _, name := range []string{"first", "second"} {
+		workspace := do("createWorkspace", "", `{"name":"`+name+`"}`)
+		do("getWorkspace", "", "", workspace)
+		do("getKey", "", "", do("createKey", "", `{"name":"`+name+`","scopes":["api:read"]}`))
+		connection := do("createConnection", "", `{"serviceName":"`+name+`","connector":"mysql","config":{"host":"127.0.0.1","database":"shop","user":"reader"}}`)
+		do("getConnection", "", "", connection)
+		do("changeConnection", "", `{"config":{"database":"other"}}`, connection)
+		do("me", "", "")
+		do("creationUrl", "?serviceName=ledgerly&redirectUri=https%3A%2F%2Fapp.example%2Fdone", "")
+		do("getListener", "", "", do("createListener", "", `{"events":["tag.*"],"filters":{"resourceId":"`+name+`"}}`))
+
+		do("previewDataFeed", "?type=dataUpload", `[{"a":1}]`)
+		feed := do("createDataFeed", "?type=dataUpload", `[{"a":1}]`)
+		do("getDataFeed", "", "", feed)
+		do("changeDataFeed", "", `{"name":"`+name+`"}`, feed)
+		do("changeColumns", "", `[{"id":"c1","description":"`+name+`"}]`, feed)
+		do("replaceDataFeed", "", `[{"a":2}]`, feed)
+		do("readProfile", "", "", feed)
+		do("getVersion", "", "", feed, "1")
+		do("changeVersion", "", `{"pinned":true}`, feed, "1")
+		do("restoreVersion", "", "", feed, "1")
+		do("getLink", "", "", feed, do("createLink", "", `{"name":"`+name+`"}`, feed))
+		query := `{"serviceName":"feeds","viewName":"` + feed + `","query":{"fields":[{"field":"a"}]}}`
+		do("previewQuery", "", query)
+		queried := do("createDataFeed", "?type=queryBuilder", query)
+		do("pauseDataFeed", "", "", queried)
+		do("resumeDataFeed", "", "", queried)
+		fetched := do("createDataFeed", "?type=rest", `{"name":"`+name+`","request":{"url":"`+hanging.URL+`"}}`)
+		running := newest("/data_feeds/" + fetched + "/refreshes")
+		do("getRefresh", "", "", fetched, running)
+		do("cancelRefresh", "", "", fetched, running)
+		eventually(t, func() bool {
+			var f struct{ State string }
+			s.send(t, request{method: "GET", path: "/data_feeds/" + queried}).data(t, &f)
+			return f.State == "ready"
+		})
+		do("refreshDataFeed", "", "", queried)
+
+		subscription := do("createSubscription", "", `{"url":"`+hanging.URL+"/"+name+`","events":["tag.*"]}`)
+		do("getSubscription", "", "", subscription)
+		do("changeSubscription", "", `{"name":"`+name+`"}`, subscription)
+		do("rotateSecret", "", `{"overlap":"1h"}`, subscription)
+		for range 5 {
+			s.send(t, request{method: "POST", path: "/events", body: `{"type":"tag.created","resourceId":"` + name + `"}`})
+		}
+		do("getEvent", "", "", newest("/events?type=tag.created"))
+		delivery := newest("/events/subscriptions/" + subscription + "/deliveries")
+		do("getDelivery", "", "", delivery)
+		eventually(t, func() bool {
+			return strings.Contains(s.send(t, request{method: "GET", path: "/events/deliveries/" + delivery}).body, `"state":"retrying"`)
+		})
+		do("retryDelivery", "", "", delivery)
+		replay := do("replaySubscription", "", `{"since":"2020-01-01T00:00:00Z","state":"all","rate":1}`, subscription)
+		do("getReplay", "", "", subscription, replay)
+		do("cancelReplay", "", "", subscription, replay)
+	}
+	// Their resource is the credential of the request, or the subscription that getSubscription reads.
+	for id := range operations {
+		if !sent[id] && id != "createSession" && id != "moveSession" && id != "testSubscription" {
+			t.Errorf("%s returns a resource; add a request for it", id)
+		}
+	}
+}
+
+// returnsResource reports whether a response has the envelope of a single resource.
+func returnsResource(d *document, response any) bool {
+	content, _ := d.resolve(response)["content"].(map[string]any)
+	media, _ := content["application/json"].(map[string]any)
+	schema := d.resolve(media["schema"])
+	several, _ := schema["anyOf"].([]any)
+	if one, ok := schema["oneOf"].([]any); ok {
+		several = one
+	}
+	for _, one := range append([]any{schema}, several...) {
+		properties, _ := d.resolve(one)["properties"].(map[string]any)
+		if properties["meta"] != nil && properties["data"] != nil {
+			return true
+		}
+	}
+	return false
 }
