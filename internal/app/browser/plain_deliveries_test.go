@@ -117,7 +117,7 @@ func TestDeliveriesWithoutScripts(t *testing.T) {
 		want   string
 	}{
 		{"/rotate", url.Values{"overlap": {"a while"}}, `id="overlap-message">Choose an overlap.`},
-		{"/rotate", url.Values{"overlap": {"169h"}}, `id="overlap-message">The overlap must be`},
+		{"/rotate", url.Values{"overlap": {"169h"}}, `id="overlap-message">The duration must be between 0s and 7d.`},
 		{"/replay", url.Values{"state": {"pending"}, "span": {"1h"}}, `id="state-message">`},
 		{"/replay", url.Values{"state": {"all"}, "span": {"1y"}}, `id="span-message">Choose a period.`},
 		{"/replay", url.Values{"state": {"all"}, "since": {"9999-01-01T00:00:00Z"}}, `id="span-message">`},

@@ -130,9 +130,8 @@ func TestRotateAndReplay(t *testing.T) {
 	b.expected = []string{"422"}
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#overlap option').value = '169h'; undefined`))
 	b.enter("form .primary")
-	b.wait(`document.querySelector('.field.wrong #overlap-message')?.innerText.includes('168') && document.activeElement.id === 'overlap'`)
+	b.wait(`document.querySelector('.field.wrong #overlap-message')?.innerText.includes('7d') && document.activeElement.id === 'overlap'`)
 	b.accessible("subscription-rotate-wrong")
-	b.expected = nil
 	b.enter("form .primary")
 	b.sees("the old secret is also used")
 	if got := b.text("#secret-0"); !strings.HasPrefix(got, "whsec_") || got == made.Created[0].SigningSecret {
@@ -143,12 +142,10 @@ func TestRotateAndReplay(t *testing.T) {
 
 	b.enter(".actions [href$='/replay']")
 	b.wait(`document.querySelector('#state')`)
-	b.expected = []string{"422"}
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#state option').value = 'pending'; undefined`))
 	b.enter("form .primary")
 	b.wait(`document.querySelector('.field.wrong #state-message') && document.activeElement.id === 'state'`)
 	b.accessible("replay-wrong")
-	b.expected = nil
 	b.reach("#state")
 	b.press("Missing events")
 	b.wait(`document.querySelector('#state').value === 'missing'`)
