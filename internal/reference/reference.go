@@ -18,16 +18,37 @@ const notice = "<!-- Generated from code. Change the code, then run the test of 
 // Check compares a page with its text, or writes it. root is the path of the repository.
 func Check(t testing.TB, root, page, text string) {
 	t.Helper()
+	check(t, root, page, func(string) string { return notice + strings.TrimSpace(text) + "\n" })
+}
+
+// CheckPart compares a generated part of a page with its text, or writes it. The part is
+// between the comments "generated: name" and "end of name".
+func CheckPart(t testing.TB, root, page, name, text string) {
+	t.Helper()
+	begin, end := "<!-- generated: "+name+" -->\n\n", "\n<!-- end of "+name+" -->"
+	check(t, root, page, func(stored string) string {
+		before, rest, found := strings.Cut(stored, begin)
+		_, after, closed := strings.Cut(rest, end)
+		if !found || !closed {
+			t.Fatalf("docs/reference/%s has no part %s", page, name)
+		}
+		return before + begin + strings.TrimSpace(text) + "\n" + end + after
+	})
+}
+
+func check(t testing.TB, root, page string, generate func(stored string) string) {
+	t.Helper()
 	path := filepath.Join(root, "docs", "reference", page)
-	text = notice + strings.TrimSpace(text) + "\n"
+	stored, err := os.ReadFile(path)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	text := generate(string(stored))
 	if *update {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	}
-	stored, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+		return
 	}
 	if string(stored) != text {
 		t.Errorf("docs/reference/%s is out of date; run this test with -update-reference", page)
