@@ -126,6 +126,15 @@ func (f UnreferencedFile) Feed() ID {
 	return ID(feed)
 }
 
+// ObjectLease is how long a file counts as being written after its replica last renewed its
+// lease, and ObjectRenewal how often replicas do. KeepDeletedObject is how long the name of a
+// deleted file stays known, so that no record can name the file.
+const (
+	ObjectLease       = 10 * time.Minute
+	ObjectRenewal     = time.Minute
+	KeepDeletedObject = 7 * 24 * time.Hour
+)
+
 // KeepUnreferenced is how long a file stays that no version and no refresh has, so that
 // a backup of the records finds the files that they name, and KeepUnreferencedFull how
 // long while the disk has reached its floor.

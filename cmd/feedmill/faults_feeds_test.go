@@ -59,7 +59,7 @@ func checkNumbered(t *testing.T, c *client.Client, feed string) (upload int) {
 func dataFiles(t *testing.T, folder string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(folder, "files"), func(_ string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
+		if err == nil && !entry.IsDir() && entry.Name() != ".store" {
 			n++
 		}
 		if errors.Is(err, fs.ErrNotExist) {

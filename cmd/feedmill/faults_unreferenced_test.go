@@ -47,6 +47,9 @@ func age(t *testing.T, env []string, data, table, column string, hours int) {
 	}
 }
 
+// unreferencedObjects are the files that nothing has.
+const unreferencedObjects = "objects WHERE state = 'unreferenced'"
+
 // countRows counts what a query finds.
 func countRows(t *testing.T, env []string, data, query string) (n int) {
 	t.Helper()
@@ -63,10 +66,10 @@ func countRows(t *testing.T, env []string, data, query string) (n int) {
 func sweptAfterADay(t *testing.T, env []string, data string, p *process, begin func() *process, want func() int) *process {
 	t.Helper()
 	eventually(t, "the files that nothing has are noted", func() bool {
-		return dataFiles(t, data) == want()+countRows(t, env, data, "unreferenced_files")
+		return dataFiles(t, data) == want()+countRows(t, env, data, unreferencedObjects)
 	})
 	p.kill()
-	age(t, env, data, "unreferenced_files", "since", 25)
+	age(t, env, data, "objects", "since", 25)
 	p = begin()
 	eventually(t, "the files that nothing has are deleted", func() bool { return dataFiles(t, data) == want() })
 	return p
@@ -108,12 +111,12 @@ func backUpWhileCompacting(t *testing.T, env []string) {
 		}
 		rows := [][]string{storedRows(t, p, feeds[0]), storedRows(t, p, feeds[1])}
 		named, restored := backUpRecords(t, env, data)
-		before := countRows(t, env, data, "unreferenced_files")
+		before := countRows(t, env, data, unreferencedObjects)
 		age(t, env, data, "feed_versions", "stale_at", 2)
 		p.kill()
 		p = begin() // which joins files, forgets versions and sweeps
 		eventually(t, "versions are forgotten", func() bool {
-			return countRows(t, env, data, "feed_versions WHERE stale_at IS NOT NULL") == 0 && countRows(t, env, data, "unreferenced_files") > before
+			return countRows(t, env, data, "feed_versions WHERE stale_at IS NOT NULL") == 0 && countRows(t, env, data, unreferencedObjects) > before
 		})
 		for _, name := range named {
 			if _, err := os.Stat(filepath.Join(data, "files", name)); err != nil {

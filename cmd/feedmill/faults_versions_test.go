@@ -201,7 +201,7 @@ func TestVersionsOutliveKills(t *testing.T) {
 func filesBelow(t *testing.T, data string) (names []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(filepath.Join(data, "files")), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
+		if err == nil && !entry.IsDir() && name != ".store" {
 			names = append(names, name)
 		}
 		return err

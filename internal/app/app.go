@@ -47,6 +47,8 @@ type store interface {
 	listen.Store
 	feed.Store
 	feed.Sums
+	feed.Objects
+	StoreID(ctx context.Context, assign string) (string, error)
 	refresh.Store
 	subscribe.Store
 	subscribe.StoredURLs

@@ -1,9 +1,12 @@
 package app
 
 import (
+	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -39,6 +42,8 @@ type feeds struct {
 	files       *feed.VerifiedFiles
 	connections *database.Connections
 	people      *connect.Connect
+	// holder is the name under which this process writes files and runs sources.
+	holder string
 }
 
 // newFeeds opens the files of feeds. No worker is started before one is needed. The
@@ -58,7 +63,11 @@ func (a *App) newFeeds(version, address string, m machine.Memory, metrics promet
 	}
 	room := a.room(data, metrics)
 	blobs.Take = room.Disk.Take
-	files := feed.NewVerifiedFiles(blobs, a.store, a.log, metrics)
+	holder, err := a.folder.Holder(a.replica)
+	if err != nil {
+		return nil, err
+	}
+	files := feed.NewVerifiedFiles(feed.NewRecordedFiles(blobs, a.store, holder), a.store, a.log, metrics)
 	pool := lake.NewPool(lake.PoolConfig{
 		Temp: temp, TempBytes: queryTemp, CheckDisk: room.Disk.Check, TakeDisk: room.Disk.Take, Log: a.log,
 		Workers: m.Workers, Large: m.Large, Memory: m.Worker, Process: 2 * (m.Worker + machine.WorkerBase), Resident: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
@@ -81,10 +90,6 @@ func (a *App) newFeeds(version, address string, m machine.Memory, metrics promet
 		return nil, err
 	}
 	fetcher := feed.NewFetcher(mill, map[feedmill.FeedType]feed.Source{feedmill.FeedREST: apis, feedmill.FeedQuery: database.Source{Connections: connections}})
-	holder, err := a.folder.Holder(a.replica)
-	if err != nil {
-		return nil, err
-	}
 	events := feed.Events(publish.SourceEvents)
 	options := refresh.Options{
 		Store: a.store, Runner: fetcher, Holder: holder, Events: events.OfNews, Log: a.log, Metrics: metrics,
@@ -94,7 +99,20 @@ func (a *App) newFeeds(version, address string, m machine.Memory, metrics promet
 	}
 	engine := refresh.New(options)
 	made := feed.New(fetcher, feed.Options{Store: a.store, Engine: engine, Events: events})
-	return &feeds{made, engine, pool, blobs, files, connections, connect.New(links, connections, made)}, nil
+	return &feeds{made, engine, pool, blobs, files, connections, connect.New(links, connections, made), holder}, nil
+}
+
+// claim records that the files belong to the store, and refuses those of another store. What
+// an earlier process of this replica was writing is unreferenced.
+func (f *feeds) claim(ctx context.Context, s store) error {
+	id, err := s.StoreID(ctx, strings.ToLower(rand.Text()))
+	if err != nil {
+		return err
+	}
+	if err := f.blobs.Claim(ctx, id); err != nil {
+		return err
+	}
+	return f.AbandonFiles(ctx, f.holder)
 }
 
 // close ends the workers and gives the files up.

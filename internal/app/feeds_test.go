@@ -84,7 +84,7 @@ func (s *service) files(t testing.TB) (names []string) {
 	t.Helper()
 	root := filepath.Join(s.app.config.Data, blobFolder)
 	err := filepath.WalkDir(root, func(name string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
+		if err == nil && !entry.IsDir() && entry.Name() != ".store" {
 			names = append(names, name)
 		}
 		return err

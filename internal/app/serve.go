@@ -76,6 +76,9 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, feeds.close()) }()
+	if err := feeds.claim(ctx, a.store); err != nil {
+		return err
+	}
 	if err := feeds.LinkParents(ctx); err != nil {
 		return err
 	}
@@ -118,6 +121,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	g.Go(func() error { return endpoints.Observe(parts) })
 	g.Go(func() error { a.housekeep(parts, began, feeds); return nil })
 	g.Go(func() error { a.scrub(parts, feeds.files); return nil })
+	g.Go(func() error { a.renewFiles(parts, feeds.files); return nil })
 	g.Go(func() error {
 		defer traces.close() // while the parts end
 		defer endParts()

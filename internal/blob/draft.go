@@ -38,6 +38,10 @@ func (f *Folder) Begin(name string) (Draft, error) {
 	if err := check(name); err != nil {
 		return nil, fmt.Errorf("begin blob: %w", err)
 	}
+	return f.begin(name)
+}
+
+func (f *Folder) begin(name string) (*draft, error) {
 	temp := path.Join(temporary, rand.Text())
 	file, err := f.root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {

@@ -66,13 +66,9 @@ func put(f *blob.Folder, name, text string) error {
 }
 
 func names(t *testing.T, f *blob.Folder) []string {
-	return namesBefore(t, f, time.Now().Add(time.Hour))
-}
-
-func namesBefore(t *testing.T, f *blob.Folder, before time.Time) []string {
 	t.Helper()
 	var out []string
-	for name, err := range f.List(t.Context(), before) {
+	for name, err := range f.List(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +258,7 @@ func TestDiskThatRefuses(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	f, folder := open(t)
+	f, _ := open(t)
 	all := []string{"a/1", "a/2", "ab/1", "b"}
 	for _, name := range all {
 		if err := put(f, name, name); err != nil {
@@ -272,18 +268,26 @@ func TestList(t *testing.T) {
 	if got := names(t, f); !slices.Equal(got, all) {
 		t.Errorf("there are %v", got)
 	}
-	longAgo := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(folder, "a/2"), longAgo, longAgo); err != nil {
-		t.Fatal(err)
-	}
-	if got := namesBefore(t, f, longAgo.Add(time.Minute)); !slices.Equal(got, []string{"a/2"}) {
-		t.Errorf("of long ago there are %v", got)
-	}
-	for name, err := range f.List(t.Context(), time.Now().Add(time.Hour)) {
+	for name, err := range f.List(t.Context()) {
 		if err != nil || name != "a/1" {
 			t.Errorf("%s, %v", name, err)
 		}
 		break // a list may be left early
+	}
+}
+
+func TestClaim(t *testing.T) {
+	f, folder := open(t)
+	for _, c := range []struct {
+		store   string
+		refused bool
+	}{{"one", false}, {"one", false}, {"two", true}, {"one", false}} {
+		if err := f.Claim(t.Context(), c.store); (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), folder+" has the files of another store (one), and this store is two") {
+			t.Errorf("%s: %v", c.store, err)
+		}
+	}
+	if got := names(t, f); len(got) != 0 {
+		t.Errorf("the claim is listed: %v", got)
 	}
 }
 

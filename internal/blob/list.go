@@ -7,12 +7,13 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"strings"
 	"time"
 )
 
-// List yields the names of the blobs that were last written before a time, in
-// their order folder by folder. One that goes away meanwhile may be left out.
-func (f *Folder) List(ctx context.Context, before time.Time) iter.Seq2[string, error] {
+// List yields the names of the blobs, in their order folder by folder. One that goes away
+// meanwhile may be left out.
+func (f *Folder) List(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		err := fs.WalkDir(f.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 			switch {
@@ -24,14 +25,9 @@ func (f *Folder) List(ctx context.Context, before time.Time) iter.Seq2[string, e
 				return err
 			case name == temporary:
 				return fs.SkipDir
-			case entry.IsDir():
+			case entry.IsDir() || strings.HasPrefix(name, "."):
 				return nil
-			}
-			info, err := entry.Info()
-			if err != nil {
-				return ignore(err, fs.ErrNotExist)
-			}
-			if info.ModTime().Before(before) && !yield(name, nil) {
+			case !yield(name, nil):
 				return fs.SkipAll
 			}
 			return nil

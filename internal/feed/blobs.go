@@ -16,6 +16,8 @@ type Blobs interface {
 	// Verify returns [feedmill.ErrDamaged] for a Parquet file whose bytes are not those
 	// that were written, and reports whether the store has the file.
 	Verify(ctx context.Context, name string) (stored bool, err error)
+	// Discard deletes a file that no record has.
+	Discard(ctx context.Context, name string) error
 }
 
 // Files keeps files that are written once and never changed, in a folder or a
@@ -28,8 +30,8 @@ type Files interface {
 	Open(ctx context.Context, name string) (Blob, error)
 	// Delete removes a blob. One that is not there is no error.
 	Delete(ctx context.Context, name string) error
-	// List yields the names of the blobs that were last written before a time.
-	List(ctx context.Context, before time.Time) iter.Seq2[string, error]
+	// List yields the names of the blobs.
+	List(ctx context.Context) iter.Seq2[string, error]
 	// Sweep removes what drafts that were last written before a time have left
 	// behind, and counts it.
 	Sweep(ctx context.Context, before time.Time) (int, error)

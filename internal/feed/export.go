@@ -2,9 +2,11 @@ package feed
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +33,9 @@ func (f *Feeds) ParquetFile(ctx context.Context, workspace feedmill.ID, v feedmi
 	if stored, err := f.storedFile(ctx, table, q); err != nil || stored != nil {
 		return stored, err
 	}
-	name := fmt.Sprintf("%s/%d-%s%s", v.Feed, v.Number, tag, feedmill.ExportSuffix)
-	file, err := f.openExport(ctx, name)
+	of := feedmill.VersionRef{Workspace: workspace, Feed: v.Feed, Number: v.Number}
+	prefix := fmt.Sprintf("%s/%d-%s-", v.Feed, v.Number, tag)
+	file, _, err := f.openExport(ctx, of, prefix)
 	if err == nil {
 		return file, nil
 	}
@@ -44,8 +47,8 @@ func (f *Feeds) ParquetFile(ctx context.Context, workspace feedmill.ID, v feedmi
 	}
 	// There is one result with all rows for each choice of columns, and any number of others.
 	whole := len(q.Where) == 0 && len(q.Sort) == 0
-	err = f.exports.do(ctx, name, whole, func(ctx context.Context) error {
-		return f.export(ctx, name, feedmill.VersionRef{Workspace: workspace, Feed: v.Feed, Number: v.Number}, table, q)
+	err = f.exports.do(ctx, prefix, whole, func(ctx context.Context) error {
+		return f.export(ctx, prefix, of, table, q)
 	})
 	if errors.Is(err, errNoExport) {
 		return nil, nil
@@ -53,23 +56,25 @@ func (f *Feeds) ParquetFile(ctx context.Context, workspace feedmill.ID, v feedmi
 	if err != nil {
 		return nil, err
 	}
-	if file, err = f.openExport(ctx, name); err != nil {
+	if file, _, err = f.openExport(ctx, of, prefix); err != nil {
 		return nil, orFound(err)
 	}
 	return file, nil
 }
 
-// openExport opens the result of a query. One that is damaged, or that the store does
-// not have because a crash came before, is not there: it can be written again.
-func (f *Feeds) openExport(ctx context.Context, name string) (feedmill.FeedFile, error) {
-	stored, err := f.Blobs.Verify(ctx, name)
-	if err == nil && !stored || errors.Is(err, feedmill.ErrDamaged) {
-		return nil, feedmill.ErrNotFound
+// openExport opens the result of a query, whose name begins with a prefix. One that is
+// damaged is returned as its name and [feedmill.ErrNotFound]: it can be replaced.
+func (f *Feeds) openExport(ctx context.Context, of feedmill.VersionRef, prefix string) (file feedmill.FeedFile, name string, err error) {
+	if name, err = f.Store.Export(ctx, of, prefix); err != nil {
+		return nil, "", err
 	}
-	if err != nil {
-		return nil, err
+	if _, err = f.Blobs.Verify(ctx, name); errors.Is(err, feedmill.ErrDamaged) {
+		err = feedmill.ErrNotFound
 	}
-	return f.Blobs.Open(ctx, name)
+	if err == nil {
+		file, err = f.Blobs.Open(ctx, name)
+	}
+	return file, name, err
 }
 
 // orFound is an error but for that of what is not there.
@@ -105,20 +110,20 @@ var errNoExport = errors.New("not enough disk space for the result of a query")
 
 // export writes the result of a query to a file and keeps it with the version. Whatever
 // ends this in between leaves a file that no version has, which is swept.
-func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef, table *lake.Version, q feedmill.Query) error {
-	if file, err := f.openExport(ctx, name); err == nil {
-		return file.Close() // somebody was quicker
+func (f *Feeds) export(ctx context.Context, prefix string, of feedmill.VersionRef, table *lake.Version, q feedmill.Query) error {
+	file, replaced, err := f.openExport(ctx, of, prefix)
+	if err == nil {
+		return file.Close() // another request wrote it
 	}
-	if err := f.Blobs.Delete(ctx, name); err != nil {
-		return err
-	}
+	// Names are never reused, not even for the same result.
+	name := prefix + strings.ToLower(rand.Text()[:10]) + feedmill.ExportSuffix
 	if f.Room.Disk.Check() != nil {
 		return errNoExport
 	}
 	if _, err := f.checkStored(ctx, of.Workspace, errNoExport); err != nil {
 		return err
 	}
-	err := f.Blobs.Put(ctx, name, func(w io.Writer) error {
+	err = f.Blobs.Put(ctx, name, func(w io.Writer) error {
 		_, err := f.Reader.Read(ctx, table, q, wire.FormatParquet, nil, w)
 		return err
 	})
@@ -128,8 +133,7 @@ func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef,
 	if err != nil {
 		return err
 	}
-	file, err := f.Blobs.Open(ctx, name)
-	if err != nil {
+	if file, err = f.Blobs.Open(ctx, name); err != nil {
 		return err
 	}
 	made := feedmill.VersionFile{Name: name, Bytes: file.Size()}
@@ -137,7 +141,7 @@ func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef,
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	dropped, err := f.Store.KeepExport(ctx, of, made, keepExports)
+	dropped, err := f.Store.KeepExport(ctx, of, made, replaced, keepExports)
 	if err != nil {
 		f.dropJoined(name, err)
 		return err

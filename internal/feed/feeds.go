@@ -25,11 +25,17 @@ type Store interface {
 	StaleFeeds(ctx context.Context, at time.Time, limit int) ([]feedmill.Feed, error)
 	VersionProfile(ctx context.Context, of feedmill.VersionRef) ([]byte, error)
 	KeepProfile(ctx context.Context, of feedmill.VersionRef, profile []byte) error
-	KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, most int) (dropped []string, err error)
-	UnusedFiles(ctx context.Context, names []string) ([]string, error)
+	Export(ctx context.Context, of feedmill.VersionRef, prefix string) (name string, err error)
+	KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, replaced string, most int) (dropped []string, err error)
+	AbandonedObjects(ctx context.Context, lease time.Duration, gone string, limit int) ([]string, error)
+	AbandonObjects(ctx context.Context, files []feedmill.UnreferencedFile) error
 	MarkUnreferenced(ctx context.Context, files []feedmill.UnreferencedFile) error
-	ExpiredFiles(ctx context.Context, wait time.Duration, most int64, limit int) ([]string, error)
-	ForgetUnreferenced(ctx context.Context, names []string) error
+	UnknownObjects(ctx context.Context, names []string) ([]string, error)
+	FoundObjects(ctx context.Context, files []feedmill.UnreferencedFile) error
+	BeginDeleting(ctx context.Context, wait time.Duration, most int64, limit int) ([]string, error)
+	EndDeleting(ctx context.Context, names []string) error
+	ForgetObject(ctx context.Context, name string) error
+	ForgetObjects(ctx context.Context, age time.Duration, limit int) (int64, error)
 	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
 	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error) error
 }

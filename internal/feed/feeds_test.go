@@ -40,7 +40,7 @@ type stock struct {
 func newStock(t *testing.T) *stock {
 	t.Helper()
 	db, quiet := sqlitetest.New(t), slog.New(slog.DiscardHandler)
-	s := &stock{db: db, files: openFiles(t, db), one: feedmill.NewID(feedmill.PrefixWorkspace), two: feedmill.NewID(feedmill.PrefixWorkspace)}
+	s := &stock{db: db, files: openFiles(t, db, db), one: feedmill.NewID(feedmill.PrefixWorkspace), two: feedmill.NewID(feedmill.PrefixWorkspace)}
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Workers: 1, Log: quiet})
 	t.Cleanup(pool.Close)
 	mill := NewMill(Parts{
@@ -176,7 +176,7 @@ func TestUploadsOfTwoWorkspaces(t *testing.T) {
 // all lists every file.
 func (s *stock) all(t *testing.T) (names []string) {
 	t.Helper()
-	for name, err := range s.Blobs.List(t.Context(), time.Now().Add(time.Hour)) {
+	for name, err := range s.Blobs.List(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,6 +295,9 @@ func TestSweptFiles(t *testing.T) {
 	sweep := func() []string {
 		t.Helper()
 		later := time.Now().Add(time.Hour)
+		if err := s.AbandonFiles(t.Context(), "test"); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.SweepFiles(t.Context(), later); err != nil {
 			t.Fatal(err)
 		}

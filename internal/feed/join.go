@@ -65,6 +65,10 @@ func (f *Feeds) join(ctx context.Context, workspace feedmill.ID, v feedmill.Feed
 		return v, err
 	}
 	files := v.FileNames()[first:]
+	replaced := make([]feedmill.UnreferencedFile, len(files))
+	for i, file := range v.Files[first:] {
+		replaced[i] = feedmill.UnreferencedFile{Name: file.Name, Bytes: file.Bytes}
+	}
 	of := feedmill.VersionRef{Workspace: workspace, Feed: v.Feed, Number: v.Number}
 	err = f.Store.JoinFiles(ctx, of, files, joined.Files[0], func(in feedmill.FeedVersion, file *feedmill.VersionFile) bool {
 		as, ok := joined.FileIn(in.Columns)
@@ -75,7 +79,7 @@ func (f *Feeds) join(ctx context.Context, workspace feedmill.ID, v feedmill.Feed
 		f.dropJoined(name, err)
 		return v, err
 	}
-	if err := f.markUnused(ctx, files); err != nil {
+	if err := f.markUnreferenced(ctx, replaced); err != nil {
 		f.Log.Warn("joined files could not be deleted; the next sweep deletes them", "feed", v.Feed, "error", err)
 	}
 	return f.Store.FeedVersion(ctx, workspace, v.Feed, v.Number)

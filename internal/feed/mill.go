@@ -137,7 +137,7 @@ func (m *Mill) secrets(ctx context.Context, s feedmill.Source) ([]byte, error) {
 
 // remove removes a file that nothing has, or leaves it to be swept.
 func (m *Mill) remove(name string) {
-	if err := m.Blobs.Delete(context.Background(), name); err != nil {
+	if err := m.Blobs.Discard(context.Background(), name); err != nil {
 		m.Log.Warn("an unused file could not be deleted; the next sweep deletes it", "file", name, "error", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // whose types are inferred while they arrive.
 func receiving(t *testing.T, early int) *Mill {
 	t.Helper()
-	return &Mill{Parts: Parts{Blobs: openFiles(t, noSums{}), Temp: t.TempDir()}, early: share.NewSlots(early, early, 0)}
+	return &Mill{Parts: Parts{Blobs: openFiles(t, noSums{}, noObjects{}), Temp: t.TempDir()}, early: share.NewSlots(early, early, 0)}
 }
 
 // manyLines has at least so many bytes of numbered lines.

@@ -17,7 +17,8 @@ const keepRefreshes = 90 * 24 * time.Hour
 // fails keeps nothing else from being done.
 func (f *Feeds) Tend(ctx context.Context, now time.Time) (more bool, err error) {
 	join := func(ctx context.Context, _ time.Time) (bool, error) { return f.JoinFiles(ctx) }
-	for _, step := range []func(context.Context, time.Time) (bool, error){f.GoStale, f.ForgetVersions, f.ForgetRefreshes, f.deleteExpired, join} {
+	abandon := func(ctx context.Context, _ time.Time) (bool, error) { return f.abandonObjects(ctx, "") }
+	for _, step := range []func(context.Context, time.Time) (bool, error){f.GoStale, f.ForgetVersions, f.ForgetRefreshes, abandon, f.deleteExpired, f.forgetObjects, join} {
 		again, failure := step(ctx, now)
 		more, err = more || again, errors.Join(err, failure)
 	}
@@ -47,37 +48,42 @@ func (f *Feeds) ForgetRefreshes(ctx context.Context, now time.Time) (more bool, 
 	return more, f.markUnreferenced(ctx, files)
 }
 
-// markUnreferenced notes files that nothing has, for them to be deleted later. What a
-// crash keeps from being noted is found by the next sweep.
+// markUnreferenced records that nothing has some files, so that they are deleted later. What a
+// crash keeps from being recorded is found by the next sweep.
 func (f *Feeds) markUnreferenced(ctx context.Context, files []feedmill.UnreferencedFile) error {
-	marked := files[:0]
-	for _, file := range files {
-		if file.Bytes < 0 {
-			size, err := f.size(ctx, file.Name)
-			if errors.Is(err, feedmill.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			file.Bytes = size
-		}
-		marked = append(marked, file)
+	marked, _, err := f.measure(ctx, files)
+	if err != nil {
+		return err
 	}
 	return f.Store.MarkUnreferenced(ctx, marked)
 }
 
-// markUnused is markUnreferenced for those of the names that the store finds no use of.
-func (f *Feeds) markUnused(ctx context.Context, names []string) error {
-	unused, err := f.Store.UnusedFiles(ctx, names)
-	if err != nil {
-		return fmt.Errorf("find unused files: %w", err)
+// measure returns the files with their sizes, and the names of those that do not exist.
+func (f *Feeds) measure(ctx context.Context, files []feedmill.UnreferencedFile) (measured []feedmill.UnreferencedFile, missing []string, err error) {
+	for _, file := range files {
+		if file.Bytes < 0 {
+			size, err := f.size(ctx, file.Name)
+			if errors.Is(err, feedmill.ErrNotFound) {
+				missing = append(missing, file.Name)
+				continue
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			file.Bytes = size
+		}
+		measured = append(measured, file)
 	}
-	files := make([]feedmill.UnreferencedFile, len(unused))
-	for i, name := range unused {
+	return measured, missing, nil
+}
+
+// unmeasured are files whose sizes are not known.
+func unmeasured(names []string) []feedmill.UnreferencedFile {
+	files := make([]feedmill.UnreferencedFile, len(names))
+	for i, name := range names {
 		files[i] = feedmill.UnreferencedFile{Name: name, Bytes: -1}
 	}
-	return f.markUnreferenced(ctx, files)
+	return files
 }
 
 // size is how many bytes a blob has.
@@ -100,27 +106,63 @@ func (f *Feeds) deleteExpired(ctx context.Context, _ time.Time) (more bool, err 
 
 // DeleteUnreferenced deletes files that nothing has had for so long, a few at a time.
 // Where those that wait take more than the quota of their workspace, the oldest go
-// sooner.
+// sooner. Several replicas may do this at the same time.
 func (f *Feeds) DeleteUnreferenced(ctx context.Context, wait time.Duration) (more bool, err error) {
 	const step = 100
-	expired, err := f.Store.ExpiredFiles(ctx, wait, f.Room.Most, step)
-	if err != nil || len(expired) == 0 {
+	names, err := f.Store.BeginDeleting(ctx, wait, f.Room.Most, step)
+	if err != nil || len(names) == 0 {
 		return false, err
 	}
-	unused, err := f.Store.UnusedFiles(ctx, expired)
-	if err != nil {
-		return false, err
-	}
-	for _, name := range unused {
+	for _, name := range names {
 		if err := f.Blobs.Delete(ctx, name); err != nil {
 			return false, err
 		}
 	}
-	return len(expired) == step, f.Store.ForgetUnreferenced(ctx, expired)
+	return len(names) == step, f.Store.EndDeleting(ctx, names)
 }
 
-// SweepFiles finds what canceled uploads have left behind: files last written before
-// a time that no version has. They are deleted later, like those that a version had.
+// forgetObjects removes the rows of files that were deleted long ago.
+func (f *Feeds) forgetObjects(ctx context.Context, _ time.Time) (more bool, err error) {
+	const step = 500
+	n, err := f.Store.ForgetObjects(ctx, feedmill.KeepDeletedObject, step)
+	return n == step, err
+}
+
+// AbandonFiles makes files unreferenced that a holder was writing when it ended.
+func (f *Feeds) AbandonFiles(ctx context.Context, holder string) error {
+	for {
+		if more, err := f.abandonObjects(ctx, holder); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// abandonObjects makes files unreferenced whose writers have lost their lease, and those of a
+// holder that is gone.
+func (f *Feeds) abandonObjects(ctx context.Context, gone string) (more bool, err error) {
+	const step = 100
+	names, err := f.Store.AbandonedObjects(ctx, feedmill.ObjectLease, gone, step)
+	if err != nil || len(names) == 0 {
+		return false, err
+	}
+	written, missing, err := f.measure(ctx, unmeasured(names))
+	if err != nil {
+		return false, err
+	}
+	if err := f.Store.AbandonObjects(ctx, written); err != nil {
+		return false, err
+	}
+	for _, name := range missing {
+		if err := f.Store.ForgetObject(ctx, name); err != nil {
+			return false, err
+		}
+	}
+	return len(names) == step, nil
+}
+
+// SweepFiles records files without a row, which earlier releases and lost records leave
+// behind: live if a record has them, and else unreferenced. It also removes temporary files
+// and stages that were last written before a time.
 func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 	if _, err := f.Blobs.Sweep(ctx, before); err != nil {
 		return err
@@ -131,11 +173,18 @@ func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 	const step = 500
 	var names []string
 	flush := func() error {
-		err := f.markUnused(ctx, names)
+		unknown, err := f.Store.UnknownObjects(ctx, names)
 		names = names[:0]
-		return err
+		if err != nil {
+			return fmt.Errorf("find files without a record: %w", err)
+		}
+		found, _, err := f.measure(ctx, unmeasured(unknown))
+		if err != nil {
+			return err
+		}
+		return f.Store.FoundObjects(ctx, found)
 	}
-	for name, err := range f.Blobs.List(ctx, before) {
+	for name, err := range f.Blobs.List(ctx) {
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ type Sums interface {
 // VerifiedFiles is a folder whose Parquet files are verified when this process first
 // reads them, and again when they have changed. What it wrote itself is verified.
 type VerifiedFiles struct {
-	Files
+	*RecordedFiles
 	sums Sums
 	log  *slog.Logger
 
@@ -61,9 +61,9 @@ const maxSumNow = 64 << 20
 const maxSeen = 100_000
 
 // NewVerifiedFiles verifies the files of a folder.
-func NewVerifiedFiles(files Files, sums Sums, log *slog.Logger, metrics prometheus.Registerer) *VerifiedFiles {
+func NewVerifiedFiles(files *RecordedFiles, sums Sums, log *slog.Logger, metrics prometheus.Registerer) *VerifiedFiles {
 	v := &VerifiedFiles{
-		Files: files, sums: sums, log: log, seen: make(map[string]*verification),
+		RecordedFiles: files, sums: sums, log: log, seen: make(map[string]*verification),
 		damaged: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "feedmill_files_damaged_total", Help: "Stored Parquet files found to be damaged.",
 		}),
@@ -82,7 +82,7 @@ func NewVerifiedFiles(files Files, sums Sums, log *slog.Logger, metrics promethe
 
 // Put writes a blob. Its bytes went through this process, so they need no verification.
 func (v *VerifiedFiles) Put(ctx context.Context, name string, write func(io.Writer) error) error {
-	if err := v.Files.Put(ctx, name, write); err != nil {
+	if err := v.RecordedFiles.Put(ctx, name, write); err != nil {
 		return err
 	}
 	// Where it is not found, it was removed already.

@@ -74,7 +74,7 @@ func (s Store) insertNewFeed(n feedmill.NewFeed) (all []Statement) {
 		all = append(all, s.insertVersion(&n.Feed, *n.Version)...)
 	}
 	if n.Refresh != nil {
-		all = append(all, s.putRefresh(n.Feed.Workspace, *n.Refresh, false))
+		all = append(all, s.putRefresh(n.Feed.Workspace, *n.Refresh, false)...)
 	}
 	return all
 }

@@ -2,13 +2,22 @@ package record
 
 import (
 	"context"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 )
 
-// KeepExport keeps a file with a version, and returns those that the version had too
-// many of.
-func (s Store) KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, most int) (dropped []string, err error) {
+// Export finds the newest file with the result of a query that a version has: one whose name
+// begins with a prefix.
+func (s Store) Export(ctx context.Context, of feedmill.VersionRef, prefix string) (name string, err error) {
+	err = s.db.One(ctx, `SELECT file FROM version_files WHERE workspace_id = ?1 AND feed_id = ?2 AND number = ?3 AND substr(file, 1, length(?4)) = ?4
+		ORDER BY file DESC LIMIT 1`, []any{of.Workspace, of.Feed, of.Number, prefix}, &name)
+	return name, err
+}
+
+// KeepExport keeps a file with a version in place of another, if that is not empty, and
+// returns the files that the version had too many of.
+func (s Store) KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, replaced string, most int) (dropped []string, err error) {
 	err = s.db.Write(ctx, func(tx Tx) error {
 		if err := s.lock(ctx, tx, `feeds WHERE workspace_id = ?1 AND id = ?2`, of.Workspace, of.Feed); err != nil {
 			return err
@@ -21,7 +30,11 @@ func (s Store) KeepExport(ctx context.Context, of feedmill.VersionRef, file feed
 		if err != nil {
 			return err
 		}
-		dropped = names[min(most-1, len(names)):]
+		others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == replaced })
+		dropped = others[min(most-1, len(others)):]
+		if len(others) < len(names) {
+			dropped = append(dropped, replaced)
+		}
 		v.Files = []feedmill.VersionFile{file}
 		all := append([]Statement{{`DELETE FROM file_sums WHERE file = ?1`, []any{file.Name}}}, s.useFiles(of.Workspace, &v)...)
 		for _, name := range dropped {

@@ -21,11 +21,12 @@ func (s Store) insertVersion(f *feedmill.Feed, v feedmill.FeedVersion) []Stateme
 	all = append(all, Statement{
 		`UPDATE feed_versions SET file_count = 0 WHERE workspace_id = ?1 AND feed_id = ?2 AND number = ?3`, []any{f.Workspace, v.Feed, v.Number - 1},
 	})
-	return append(all, s.useFiles(f.Workspace, &v)...)
+	return append(append(all, s.useObjects(f.Workspace, v.Original)...), s.useFiles(f.Workspace, &v)...)
 }
 
 // useFiles notes which files a version has.
 func (s Store) useFiles(workspace feedmill.ID, v *feedmill.FeedVersion) (all []Statement) {
+	all = s.useObjects(workspace, v.FileNames()...)
 	for _, file := range v.Files {
 		use := insert("version_files", `file, workspace_id, feed_id, number, bytes`, file.Name, workspace, v.Feed, v.Number, file.Bytes)
 		use.SQL += ` ON CONFLICT DO NOTHING`

@@ -12,19 +12,19 @@ const supersede = `UPDATE refreshes SET superseded = true WHERE workspace_id = ?
 
 // replaceRefresh writes a refresh that takes the place of the feed's last one.
 func (s Store) replaceRefresh(f feedmill.Feed, r feedmill.Refresh) []Statement {
-	return []Statement{{supersede, []any{f.Workspace, f.ID, LastRefresh(f)}}, s.putRefresh(f.Workspace, r, false)}
+	return append([]Statement{{supersede, []any{f.Workspace, f.ID, LastRefresh(f)}}}, s.putRefresh(f.Workspace, r, false)...)
 }
 
 // putRefresh writes a refresh, as the last one of its feed where it is not
 // superseded.
-func (s Store) putRefresh(workspace feedmill.ID, r feedmill.Refresh, superseded bool) Statement {
+func (s Store) putRefresh(workspace feedmill.ID, r feedmill.Refresh, superseded bool) []Statement {
 	put := insert("refreshes", `workspace_id, superseded, `+RefreshColumns, append([]any{workspace, superseded}, Refresh(&r, s.d)...)...)
 	put.SQL += ` ON CONFLICT (workspace_id, feed_id, id) DO UPDATE SET state = excluded.state, started_at = excluded.started_at, ended_at = excluded.ended_at,
 		requests = excluded.requests, pages = excluded.pages, bytes_in = excluded.bytes_in, rows_in = excluded.rows_in, rows_stored = excluded.rows_stored,
 		rows_rejected = excluded.rows_rejected, rejects = excluded.rejects, version = excluded.version, unchanged = excluded.unchanged,
 		warnings = excluded.warnings, error = excluded.error, parts = excluded.parts, parts_done = excluded.parts_done, changes = excluded.changes,
 		triggered_by = excluded.triggered_by, stage = excluded.stage, rows_superseded = excluded.rows_superseded, rows_known = excluded.rows_known, superseded = excluded.superseded`
-	return put
+	return append(s.useObjects(workspace, r.Rejects), put)
 }
 
 var refreshesOf = `SELECT ` + Of("r", RefreshColumns) + ` FROM refreshes r WHERE r.workspace_id = ?1 AND r.feed_id = ?2

@@ -81,7 +81,7 @@ func (s Store) writeSource(before NotedSource, c feedmill.SourceChange, w Source
 		all = append(all, Statement{supersede, []any{workspace, r.Feed, r.ID}})
 	}
 	for i, r := range c.Refreshes {
-		all = append(all, s.putRefresh(workspace, r, w.Superseded[i]))
+		all = append(all, s.putRefresh(workspace, r, w.Superseded[i])...)
 	}
 	for _, trace := range c.Traces {
 		all = append(all, putTrace(workspace, trace))

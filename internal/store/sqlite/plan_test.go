@@ -235,6 +235,24 @@ func exerciseFeeds(t *testing.T, db *DB, w feedmill.ID) {
 	if err := errors.Join(forgetErr, unusedErr); err != nil {
 		t.Fatal(err)
 	}
+	exerciseObjects(t, db)
+}
+
+// exerciseObjects calls every method for the rows of files.
+func exerciseObjects(t *testing.T, db *DB) {
+	t.Helper()
+	ctx, files := t.Context(), []feedmill.UnreferencedFile{{Name: "1", Bytes: 1}}
+	_, idErr := db.StoreID(ctx, "1")
+	beginErr, renewErr := db.BeginObject(ctx, "9", "one"), db.RenewObjects(ctx, "one")
+	_, abandonedErr := db.AbandonedObjects(ctx, time.Hour, "", 1)
+	abandonErr, markErr, foundErr := db.AbandonObjects(ctx, files), db.MarkUnreferenced(ctx, files), db.FoundObjects(ctx, files)
+	_, unknownErr := db.UnknownObjects(ctx, []string{"1"})
+	_, deletingErr := db.BeginDeleting(ctx, -time.Hour, 0, 1)
+	endErr, forgetErr := db.EndDeleting(ctx, []string{"1"}), db.ForgetObject(ctx, "9")
+	_, forgottenErr := db.ForgetObjects(ctx, time.Hour, 1)
+	if err := errors.Join(idErr, beginErr, renewErr, abandonedErr, abandonErr, markErr, foundErr, unknownErr, deletingErr, endErr, forgetErr, forgottenErr); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // exerciseSources calls every method for sources.

@@ -19,10 +19,12 @@ type Tended interface {
 	// KeepProfile keeps it, as long as the version.
 	VersionProfile(ctx context.Context, of feedmill.VersionRef) ([]byte, error)
 	KeepProfile(ctx context.Context, of feedmill.VersionRef, profile []byte) error
-	// KeepExport keeps a file with a version, of which it has at most so many then,
-	// and returns the names of those that it has no more. It goes with the version, and when
-	// JoinFiles changes the version.
-	KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, most int) (dropped []string, err error)
+	// KeepExport keeps a file with a version, in place of another where that is not empty. The
+	// version has at most so many then; the names of the others are returned. It goes with the
+	// version, and when JoinFiles changes the version.
+	KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, replaced string, most int) (dropped []string, err error)
+	// Export finds the file of KeepExport whose name begins with a prefix.
+	Export(ctx context.Context, of feedmill.VersionRef, prefix string) (name string, err error)
 }
 
 // makeVersions makes a feed of so many versions, all made at a time.
@@ -132,11 +134,20 @@ var keepCases = []testCase{
 		var names, dropped []string
 		for _, name := range []string{"a", "b", "b", "c"} {
 			name += feedmill.ExportSuffix
-			gone, err := s.KeepExport(ctx, of, feedmill.VersionFile{Name: name, Bytes: 10}, 2)
+			gone, err := s.KeepExport(ctx, of, feedmill.VersionFile{Name: name, Bytes: 10}, "", 2)
 			must(t, err)
 			names, dropped = append(names, name), append(dropped, gone...)
 		}
 		equal(t, "too many", 1, len(dropped))
+		found, err := s.Export(ctx, of, "c")
+		must(t, err)
+		equal(t, "found by its prefix", "c"+feedmill.ExportSuffix, found)
+		_, err = s.Export(ctx, of, "_")
+		want(t, err, feedmill.ErrNotFound)
+		gone, err := s.KeepExport(ctx, of, feedmill.VersionFile{Name: "d" + feedmill.ExportSuffix, Bytes: 10}, found, 2)
+		must(t, err)
+		equal(t, "replaced", []string{found}, gone)
+		names, dropped = append(names, "d"+feedmill.ExportSuffix), append(dropped, found)
 		names = slices.Compact(names)
 		unused, err := s.UnusedFiles(ctx, names)
 		must(t, err)
@@ -149,7 +160,7 @@ var keepCases = []testCase{
 		if slices.ContainsFunc(v.Files, func(f feedmill.VersionFile) bool { return strings.HasSuffix(f.Name, feedmill.ExportSuffix) }) {
 			t.Errorf("a result is among the files of the version: %v", v.Files)
 		}
-		_, err = s.KeepExport(ctx, feedmill.VersionRef{Workspace: newWorkspace(t, s).ID, Feed: f.ID, Number: 1}, feedmill.VersionFile{Name: "d"}, 2)
+		_, err = s.KeepExport(ctx, feedmill.VersionRef{Workspace: newWorkspace(t, s).ID, Feed: f.ID, Number: 1}, feedmill.VersionFile{Name: "d"}, "", 2)
 		want(t, err, feedmill.ErrNotFound)
 		err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil)
 		must(t, err)

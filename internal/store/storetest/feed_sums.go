@@ -71,7 +71,7 @@ var sumsCases = []testCase{
 		of := feedmill.VersionRef{Workspace: f.Workspace, Feed: f.ID, Number: 1}
 		keep := func(name, sum string) {
 			t.Helper()
-			_, err := s.KeepExport(ctx, of, feedmill.VersionFile{Name: name + feedmill.ExportSuffix, Bytes: 10, Sums: feedmill.FileSums{SHA256: sum, Footer: sum}}, 1)
+			_, err := s.KeepExport(ctx, of, feedmill.VersionFile{Name: name + feedmill.ExportSuffix, Bytes: 10, Sums: feedmill.FileSums{SHA256: sum, Footer: sum}}, "", 1)
 			must(t, err)
 		}
 		keep("a", "aa")
@@ -86,14 +86,14 @@ var sumsCases = []testCase{
 		v, err := s.FeedVersion(ctx, f.Workspace, f.ID, 1)
 		must(t, err)
 		file := v.Files[0].Name
-		must(t, s.ForgetUnreferenced(ctx, []string{file}))
+		must(t, s.EndDeleting(ctx, []string{file}))
 		_, err = s.StoredFile(ctx, file)
 		must(t, err) // a version has it
 		err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil)
 		must(t, err)
 		_, _, err = s.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor*2), 100)
 		must(t, err)
-		must(t, s.ForgetUnreferenced(ctx, []string{file, "b" + feedmill.ExportSuffix}))
+		must(t, s.EndDeleting(ctx, []string{file, "b" + feedmill.ExportSuffix}))
 		_, err = s.StoredFile(ctx, file)
 		want(t, err, feedmill.ErrNotFound)
 	}},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -43,14 +44,7 @@ type Files interface {
 	// UnverifiedFiles lists up to limit files whose names come after one and that were not
 	// read in full for feedmill.ScrubEvery, by their names.
 	UnverifiedFiles(ctx context.Context, after string, limit int) ([]string, error)
-	// MarkUnreferenced notes that nothing has some files, from now on by the clock
-	// of the database. Those that were noted before keep their times.
-	MarkUnreferenced(ctx context.Context, files []feedmill.UnreferencedFile) error
-	// ExpiredFiles lists files that were noted so long ago, and those with which the
-	// files that wait for a workspace take more than most bytes; zero is any number.
-	ExpiredFiles(ctx context.Context, wait time.Duration, most int64, limit int) ([]string, error)
-	// ForgetUnreferenced removes such notes, and the sums of the files that no version has.
-	ForgetUnreferenced(ctx context.Context, names []string) error
+	Objects
 }
 
 // unreferencedCases hold files that nothing has to wait before they are deleted.
@@ -66,25 +60,24 @@ var unreferencedCases = []testCase{
 		}
 		expired := func(what string, wait time.Duration, most int64, limit int, want ...string) {
 			t.Helper()
-			got, err := s.ExpiredFiles(ctx, wait, most, limit)
+			got, err := s.BeginDeleting(ctx, wait, most, limit)
 			must(t, err)
 			equal(t, what, want, got)
 		}
-		expired("before any is noted", 0, 0, 9)
+		expired("before any is recorded", 0, 0, 9)
 		a, b, c, d := name(feed, "a"), name(feed, "b"), name(other, "c"), "df_gone/d"
 		mark()
 		mark(feedmill.UnreferencedFile{Name: a, Bytes: 60})
 		mark(feedmill.UnreferencedFile{Name: c, Bytes: 90})
 		mark(feedmill.UnreferencedFile{Name: b, Bytes: 50})
 		mark(feedmill.UnreferencedFile{Name: a, Bytes: 60}, feedmill.UnreferencedFile{Name: d, Bytes: 10})
-		expired("all, oldest first", 0, 0, 9, a, c, b, d)
-		expired("some", 0, 0, 2, a, c)
 		expired("too young", time.Hour, 0, 9)
 		expired("within the bytes of each workspace", time.Hour, 110, 9)
 		expired("beyond those of one", time.Hour, 109, 9, a)
-		expired("beyond those of all but what is gone", time.Hour, 49, 9, a, c, b)
-		must(t, s.ForgetUnreferenced(ctx, nil))
-		must(t, s.ForgetUnreferenced(ctx, []string{a, "no such file"}))
-		expired("those that are left", 0, 0, 9, c, b, d)
+		expired("one that was not deleted", time.Hour, 0, 9, a)
+		must(t, s.EndDeleting(ctx, nil))
+		must(t, s.EndDeleting(ctx, []string{a, "no such file"}))
+		expired("the oldest", 0, 0, 1, c)
+		expired("all that are left", 0, 0, 9, slices.Sorted(slices.Values([]string{b, c, d}))...)
 	}},
 }

@@ -46,6 +46,7 @@ func Run(t *testing.T, e Engine) {
 			{"versions that are kept", keepCases},
 			{"files of versions", filesCases},
 			{"unreferenced files", unreferencedCases},
+			{"objects", objectCases},
 			{"sums of files", sumsCases},
 			{"links", linkCases},
 			{"refreshes", refreshCases},
