@@ -56,6 +56,61 @@ func (Standard) SortsNulls() bool { return false }
 // SortKey is empty.
 func (Standard) SortKey(Column) string { return "" }
 
+// Aggregate calls the function of an aggregate.
+func (Standard) Aggregate(fn feedmill.Aggregate, column string) string {
+	if fn == feedmill.AggregateCountDistinct {
+		return "count(DISTINCT " + column + ")"
+	}
+	return string(fn) + "(" + column + ")"
+}
+
+// Quote quotes a name as the standard does.
+func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Place is where a table is. The schema is empty in databases that have none.
+type Place struct{ Schema, Name string }
+
+// At returns the schema and the name.
+func (p Place) At() (schema, name string) { return p.Schema, p.Name }
+
+// Bounds are the least value that a column can hold and the first beyond, as SQL with the
+// comparison. Either can be empty. Values outside are null once they are read.
+type Bounds struct{ Low, High string }
+
+// Inside is true of the values between the bounds.
+func (b Bounds) Inside(column string) string {
+	switch {
+	case b.High == "":
+		return column + " IS NOT NULL"
+	case b.Low == "":
+		return column + " " + b.High
+	}
+	return column + " " + b.Low + " AND " + column + " " + b.High
+}
+
+// Key is the column where its values are between the bounds, and else null.
+func (b Bounds) Key(column string) string {
+	if b.High == "" {
+		return column
+	}
+	return "CASE WHEN " + b.Inside(column) + " THEN " + column + " END"
+}
+
+// Keep adds to the SQL of a comparison that no value outside passes.
+func (b Bounds) Keep(c Comparison, column, sql string) string {
+	bound := ""
+	switch c {
+	case Greater, GreaterOrEqual:
+		bound = b.High
+	case Less, LessOrEqual:
+		bound = b.Low
+	}
+	if bound != "" {
+		sql += " AND " + column + " " + bound
+	}
+	return sql
+}
+
 // Writer writes parts of a tree as SQL. What all dialects have in common is here,
 // and so are the rules for nulls.
 type Writer struct {

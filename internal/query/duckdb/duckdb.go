@@ -70,14 +70,6 @@ var matchFunctions = map[feedmill.FilterOp]string{
 	feedmill.OpMatches:    "regexp_matches",
 }
 
-// Aggregate calls the function of an aggregate.
-func (Dialect) Aggregate(fn feedmill.Aggregate, column string) string {
-	if fn == feedmill.AggregateCountDistinct {
-		return "count(DISTINCT " + column + ")"
-	}
-	return string(fn) + "(" + column + ")"
-}
-
 // ColumnType is what DuckDB calls the type of a column.
 func ColumnType(c *feedmill.Column) string {
 	switch c.Type {

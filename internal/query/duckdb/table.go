@@ -3,7 +3,6 @@ package duckdb
 import (
 	"math/big"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -14,7 +13,7 @@ import (
 // Table is a table or view of a file as statements select from it.
 type Table struct {
 	Dialect
-	Schema, Name string
+	query.Place
 	// Columns are what the columns of the query are in the table.
 	Columns []Column
 }
@@ -53,16 +52,15 @@ const (
 	ToJSON
 )
 
-// Quote quotes a name.
-func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
 // From is the table, with its schema.
-func (t *Table) From() string { return Attached + "." + Quote(t.Schema) + "." + Quote(t.Name) }
+func (t *Table) From() string {
+	return Attached + "." + query.Quote(t.Schema) + "." + query.Quote(t.Name)
+}
 
 // Column is a column as it is compared.
 func (t *Table) Column(c query.Column) string {
 	of := t.Columns[c.Index]
-	name := Quote(of.Name)
+	name := query.Quote(of.Name)
 	switch of.Kind {
 	case Text:
 		return name + ` COLLATE "C"` // whatever the column is declared with
@@ -93,9 +91,9 @@ func (t *Table) typeOf(c query.Column) string {
 func (t *Table) Fetched(c query.Column) string {
 	switch t.Columns[c.Index].Kind {
 	case UnsignedHuge:
-		return "CAST(" + Quote(t.Columns[c.Index].Name) + " AS VARCHAR)"
+		return "CAST(" + query.Quote(t.Columns[c.Index].Name) + " AS VARCHAR)"
 	case Integer, Float, Real:
-		return "CAST(" + Quote(t.Columns[c.Index].Name) + " AS " + t.typeOf(c) + ")"
+		return "CAST(" + query.Quote(t.Columns[c.Index].Name) + " AS " + t.typeOf(c) + ")"
 	}
 	return t.Column(c)
 }
@@ -111,9 +109,7 @@ func (t *Table) Key(e query.Expression) string {
 	case t.Columns[e.Column.Index].Kind == UnsignedHuge:
 		sql = unsignedHugeKey(t.Column(e.Column))
 	}
-	if low, high := bounds(t.Columns[e.Column.Index].Kind); high != "" {
-		sql = "CASE WHEN " + sql + " " + low + " AND " + sql + " " + high + " THEN " + sql + " END"
-	}
+	sql = bounds[t.Columns[e.Column.Index].Kind].Key(sql)
 	switch {
 	case e.Aggregate == "":
 		return sql
@@ -160,18 +156,14 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 	return t.Dialect.Value(of, v, bind)
 }
 
-// bounds are the least value that a column can hold and the first beyond, as SQL,
-// with the comparison.
-func bounds(k Kind) (low, high string) {
-	switch k {
-	case Date:
-		return ">= DATE '0001-01-01'", "< DATE '10000-01-01'"
-	case Timestamp, OtherTime:
-		return ">= TIMESTAMP '0001-01-01 00:00:00'", "< TIMESTAMP '10000-01-01 00:00:00'"
-	case TimestampTZ:
-		return ">= make_timestamptz(-62135596800000000)", "< make_timestamptz(253402300800000000)"
-	}
-	return "", ""
+var timestampBounds = query.Bounds{Low: ">= TIMESTAMP '0001-01-01 00:00:00'", High: "< TIMESTAMP '10000-01-01 00:00:00'"}
+
+// bounds are those of the values that a column of a kind can hold.
+var bounds = map[Kind]query.Bounds{
+	Date:        {Low: ">= DATE '0001-01-01'", High: "< DATE '10000-01-01'"},
+	Timestamp:   timestampBounds,
+	OtherTime:   timestampBounds,
+	TimestampTZ: {Low: ">= make_timestamptz(-62135596800000000)", High: "< make_timestamptz(253402300800000000)"},
 }
 
 // Compare does not let values pass that are null once they are read.
@@ -188,18 +180,7 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 		}
 	}
 	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
-	low, high := bounds(t.Columns[p.Column.Index].Kind)
-	switch p.Comparison {
-	case query.Greater, query.GreaterOrEqual:
-		if high != "" {
-			sql += " AND " + column + " " + high
-		}
-	case query.Less, query.LessOrEqual:
-		if low != "" {
-			sql += " AND " + column + " " + low
-		}
-	}
-	return sql
+	return bounds[t.Columns[p.Column.Index].Kind].Keep(p.Comparison, column, sql)
 }
 
 // hugeRange is the least and the greatest value of a type.
@@ -239,20 +220,16 @@ func (r hugeRange) beyond(p query.Compare, column string) (sql string, ok bool) 
 
 // IsNull is true of what is null once it is read.
 func (t *Table) IsNull(of query.Column, column string) string {
-	low, high := bounds(t.Columns[of.Index].Kind)
-	if high == "" {
+	b, ok := bounds[t.Columns[of.Index].Kind]
+	if !ok {
 		return column + " IS NULL"
 	}
-	return "(" + column + " " + low + " AND " + column + " " + high + ") IS NOT TRUE"
+	return "(" + b.Inside(column) + ") IS NOT TRUE"
 }
 
 // NotNull is true of what is not null once it is read.
 func (t *Table) NotNull(of query.Column, column string) string {
-	low, high := bounds(t.Columns[of.Index].Kind)
-	if high == "" {
-		return column + " IS NOT NULL"
-	}
-	return column + " " + low + " AND " + column + " " + high
+	return bounds[t.Columns[of.Index].Kind].Inside(column)
 }
 
 // IsEmpty is true of null, and of an empty text, list and object.

@@ -18,8 +18,8 @@ import (
 // Table is a table of MySQL as statements select from it.
 type Table struct {
 	query.Standard
-	Schema, Name string
-	Columns      []Column
+	query.Place
+	Columns []Column
 }
 
 // Column is what a column is in the table.

@@ -17,7 +17,7 @@ import (
 // Table is a table of PostgreSQL as statements select from it.
 type Table struct {
 	query.Standard
-	Schema, Name string
+	query.Place
 	// Columns are what the columns of the query are in the table.
 	Columns []Column
 	// Infinity says that the server knows infinite numerics.
@@ -80,16 +80,13 @@ const (
 	ToJSON
 )
 
-// Quote quotes a name.
-func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
 // From is the table, with its schema.
-func (t *Table) From() string { return Quote(t.Schema) + "." + Quote(t.Name) }
+func (t *Table) From() string { return query.Quote(t.Schema) + "." + query.Quote(t.Name) }
 
 // Column is a column as it is compared.
 func (t *Table) Column(c query.Column) string {
 	of := t.Columns[c.Index]
-	name := Quote(of.Name)
+	name := query.Quote(of.Name)
 	switch of.Kind {
 	case Cast, JSON:
 		return "CAST(" + name + " AS text)"
@@ -122,8 +119,7 @@ func (t *Table) Key(e query.Expression) string {
 			sql = "CAST(CAST(" + sql + " AS text) AS float8)"
 		}
 	case Numeric, Date, Timestamp, TimestampTZ:
-		low, high := t.bounds(kind)
-		sql = "CASE WHEN " + joinBounds(sql, low, high) + " THEN " + sql + " END"
+		sql = t.bounds(kind).Key(sql)
 	case Boolean:
 		switch e.Aggregate {
 		case feedmill.AggregateMin:
@@ -197,23 +193,22 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 	panic(fmt.Sprintf("postgres: no value %T", v))
 }
 
-// bounds are the least value that a column can hold and the first beyond, as SQL,
-// with the comparison.
-func (t *Table) bounds(k Kind) (low, high string) {
+// bounds are those of the values that a column can hold.
+func (t *Table) bounds(k Kind) query.Bounds {
 	switch k {
 	case Numeric:
 		if !t.Infinity {
-			return "", "< CAST('NaN' AS numeric)"
+			return query.Bounds{High: "< CAST('NaN' AS numeric)"}
 		}
-		return "> CAST('-Infinity' AS numeric)", "< CAST('Infinity' AS numeric)"
+		return query.Bounds{Low: "> CAST('-Infinity' AS numeric)", High: "< CAST('Infinity' AS numeric)"}
 	case Date:
-		return ">= DATE '0001-01-01'", "< DATE '10000-01-01'"
+		return query.Bounds{Low: ">= DATE '0001-01-01'", High: "< DATE '10000-01-01'"}
 	case Timestamp:
-		return ">= TIMESTAMP '0001-01-01 00:00:00'", "< TIMESTAMP '10000-01-01 00:00:00'"
+		return query.Bounds{Low: ">= TIMESTAMP '0001-01-01 00:00:00'", High: "< TIMESTAMP '10000-01-01 00:00:00'"}
 	case TimestampTZ:
-		return ">= TIMESTAMPTZ '0001-01-01 00:00:00Z'", "< TIMESTAMPTZ '10000-01-01 00:00:00Z'"
+		return query.Bounds{Low: ">= TIMESTAMPTZ '0001-01-01 00:00:00Z'", High: "< TIMESTAMPTZ '10000-01-01 00:00:00Z'"}
 	}
-	return "", ""
+	return query.Bounds{}
 }
 
 // complements are comparisons with which exactly the other values pass.
@@ -221,20 +216,13 @@ var complements = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 // outside is what bounds do not let pass.
 func (t *Table) outside(k Kind) (all []string) {
-	low, high := t.bounds(k)
-	for _, bound := range []string{low, high} {
+	b := t.bounds(k)
+	for _, bound := range []string{b.Low, b.High} {
 		if comparison, value, ok := strings.Cut(bound, " "); ok {
 			all = append(all, complements[comparison]+" "+value)
 		}
 	}
 	return all
-}
-
-func joinBounds(column, low, high string) string {
-	if low == "" {
-		return column + " " + high
-	}
-	return column + " " + low + " AND " + column + " " + high
 }
 
 // Compare compares in the order of code points, and does not let values pass that
@@ -254,18 +242,7 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 		return column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind) + ` COLLATE "C"`
 	}
 	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
-	low, high := t.bounds(c.Kind)
-	switch p.Comparison {
-	case query.Greater, query.GreaterOrEqual:
-		if high != "" {
-			sql += " AND " + column + " " + high
-		}
-	case query.Less, query.LessOrEqual:
-		if low != "" {
-			sql += " AND " + column + " " + low
-		}
-	}
-	return sql
+	return t.bounds(c.Kind).Keep(p.Comparison, column, sql)
 }
 
 // IsNull is true of what is null once it is read, in words that an index serves.
@@ -279,18 +256,13 @@ func (t *Table) IsNull(of query.Column, column string) string {
 
 // NotNull is true of what is not null once it is read.
 func (t *Table) NotNull(of query.Column, column string) string {
-	low, high := t.bounds(t.Columns[of.Index].Kind)
-	if high == "" {
-		return column + " IS NOT NULL"
-	}
-	return joinBounds(column, low, high)
+	return t.bounds(t.Columns[of.Index].Kind).Inside(column)
 }
 
 // KeyHidesIndex is true of indexed columns whose types have infinite values.
 func (t *Table) KeyHidesIndex(c query.Column) bool {
 	of := &t.Columns[c.Index]
-	_, high := t.bounds(of.Kind)
-	return of.Indexed && high != ""
+	return of.Indexed && t.bounds(of.Kind).High != ""
 }
 
 // IsEmpty is true of null, and of an empty text, list and object.
@@ -344,12 +316,9 @@ func (*Table) Match(op feedmill.FilterOp, column, text string, caseSensitive boo
 
 // Aggregate calls the function of an aggregate. An average is a number, and
 // every sum has all its digits.
-func (*Table) Aggregate(fn feedmill.Aggregate, column string) string {
-	switch fn {
-	case feedmill.AggregateCountDistinct:
-		return "count(DISTINCT " + column + ")"
-	case feedmill.AggregateAvg:
+func (t *Table) Aggregate(fn feedmill.Aggregate, column string) string {
+	if fn == feedmill.AggregateAvg {
 		return "CAST(sum(" + column + ") AS float8) / count(" + column + ")"
 	}
-	return string(fn) + "(" + column + ")"
+	return t.Standard.Aggregate(fn, column)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -33,8 +32,8 @@ const (
 // Table is a table of SQLite as statements select from it.
 type Table struct {
 	query.Standard
-	Name    string
-	Columns []Column
+	query.Place // which has no schema
+	Columns     []Column
 	// UTF16 says that texts are not UTF-8 in the file.
 	UTF16 bool
 	// Uncast reads numbers in columns of texts as they are, as the first rules do. Else they are
@@ -50,15 +49,12 @@ type Column struct {
 	Mixed, Blob bool
 }
 
-// Quote quotes a name.
-func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
 // From is the table, as t.
-func (t *Table) From() string { return Quote("main") + "." + Quote(t.Name) + " AS t" }
+func (t *Table) From() string { return query.Quote("main") + "." + query.Quote(t.Name) + " AS t" }
 
 // Name is a column by its name. A quoted name without its table would be a text
 // to SQLite where there is no such column.
-func Name(column string) string { return "t." + Quote(column) }
+func Name(column string) string { return "t." + query.Quote(column) }
 
 // Column is a column as it is compared.
 func (t *Table) Column(c query.Column) string {
@@ -200,12 +196,4 @@ func (*Table) Match(op feedmill.FilterOp, column, text string, caseSensitive boo
 		sensitive = "1"
 	}
 	return Match + "('" + string(op) + "', " + column + ", " + text + ", " + sensitive + ")"
-}
-
-// Aggregate calls the function of an aggregate.
-func (*Table) Aggregate(fn feedmill.Aggregate, column string) string {
-	if fn == feedmill.AggregateCountDistinct {
-		return "count(DISTINCT " + column + ")"
-	}
-	return string(fn) + "(" + column + ")"
 }

@@ -57,7 +57,7 @@ func (t *table) changed(ctx context.Context, cause error) error {
 	if !ok || e.FailedAt() == "open" || ctx.Err() != nil {
 		return cause
 	}
-	now, err := t.Table(ctx, t.view, t.rules)
+	now, err := t.Table(ctx, t.View, t.Rules)
 	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok && failure.Type == database.ProblemView {
 		return failure
 	}
@@ -65,7 +65,7 @@ func (t *table) changed(ctx context.Context, cause error) error {
 		return cause
 	}
 	var gone, other []string
-	for _, f := range t.fields {
+	for _, f := range t.Found {
 		i := slices.IndexFunc(now.Fields(), func(n database.Field) bool { return n.Name == f.Name })
 		switch {
 		case i < 0:
@@ -76,11 +76,11 @@ func (t *table) changed(ctx context.Context, cause error) error {
 	}
 	switch {
 	case len(gone) > 0:
-		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q no longer has the column %s.", t.view, strings.Join(gone, ", ")), cause)
+		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q no longer has the column %s.", t.View, strings.Join(gone, ", ")), cause)
 	case len(other) > 0:
-		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q has changed: %s.", t.view, strings.Join(other, ", ")), cause)
+		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q has changed: %s.", t.View, strings.Join(other, ", ")), cause)
 	case e.FailedAt() == "guard":
-		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q was changed during the read. Retry.", t.view), cause)
+		return database.Fail(database.ProblemField, fmt.Sprintf("The view %q was changed during the read. Retry.", t.View), cause)
 	}
 	return cause
 }

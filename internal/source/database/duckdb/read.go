@@ -14,7 +14,7 @@ import (
 
 // Read runs the statement of a tree.
 func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (database.Done, error) {
-	plan := query.NewPlan(tree, &t.sql)
+	plan := t.Plan(tree)
 	columns := plan.Columns()
 	finish := database.NewFinish(plan, out, t.temp)
 	defer finish.Close()
@@ -23,13 +23,13 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 	}
 	batch := database.NewBatch(plan, columns)
 	statement := dialect.Statement{SQL: plan.SQL, Args: plan.Args, Guard: t.guard(), GuardText: t.guardText}
-	err := t.each(ctx, t.view, statement, t.asSent(plan, columns), func(run []columnar.Vector) error {
+	err := t.each(ctx, t.View, statement, t.asSent(plan, columns), func(run []columnar.Vector) error {
 		for i := range run {
 			e := plan.Fetched[i]
-			if t.sql.Columns[e.Column.Index].Kind == dialect.Real && columns[i].Type == columnar.TypeNumber && !e.CanOverflow() {
+			if t.SQL.Columns[e.Column.Index].Kind == dialect.Real && columns[i].Type == columnar.TypeNumber && !e.CanOverflow() {
 				showSingles(run[i].Floats)
 			}
-			if t.sql.IsHugeSum(e) && !plan.GroupHere {
+			if t.SQL.IsHugeSum(e) && !plan.GroupHere {
 				run[i] = openSums(batch.Columns[i], &run[i])
 				continue
 			}
@@ -45,7 +45,7 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 		return database.Done{}, t.changed(ctx, err)
 	}
 	done, err := finish.End(ctx)
-	done.Warnings = slices.Concat(t.warningsOf(plan), done.Warnings, batch.Warnings())
+	done.Warnings = slices.Concat(t.WarningsOf(plan, false), done.Warnings, batch.Warnings())
 	return done, err
 }
 
@@ -75,24 +75,11 @@ func (t *table) asSent(plan *query.Plan, columns []feedmill.Column) []feedmill.C
 	for i, e := range plan.Fetched {
 		switch {
 		case !query.IsOpen(&sent[i]):
-		case t.sql.Columns[e.Column.Index].Kind == dialect.UnsignedHuge, t.sql.IsHugeSum(e):
+		case t.SQL.Columns[e.Column.Index].Kind == dialect.UnsignedHuge, t.SQL.IsHugeSum(e):
 			sent[i] = feedmill.Column{Type: columnar.TypeText}
 		default:
 			sent[i].Precision = columnar.WideDigits
 		}
 	}
 	return sent
-}
-
-// warningsOf are those about columns that are fetched.
-func (t *table) warningsOf(plan *query.Plan) (all []feedmill.Warning) {
-	for _, w := range t.warnings {
-		for _, e := range plan.Fetched {
-			if e.Column.Name == w.Column && e.Aggregate == "" {
-				all = append(all, w)
-				break
-			}
-		}
-	}
-	return all
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
-	"github.com/feedmill/feedmill/internal/query"
 	dialect "github.com/feedmill/feedmill/internal/query/duckdb"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
@@ -17,18 +16,14 @@ import (
 // table is a view as it was described.
 type table struct {
 	*file
-	view   string
-	rules  feedmill.Rules
-	sql    dialect.Table
-	fields []database.Field
+	database.Described[dialect.Table, *dialect.Table]
 	// guardText is what the guard says while the columns are the same.
 	guardText string
-	warnings  []feedmill.Warning
 }
 
 // describeFrom is a view's columns as they are now: what a view was declared with
 // says nothing of the tables below it.
-func (t *table) describeFrom() string { return "(DESCRIBE " + t.sql.From() + ")" }
+func (t *table) describeFrom() string { return "(DESCRIBE " + t.SQL.From() + ")" }
 
 // guard is a query for the columns in one text.
 func (t *table) guard() string {
@@ -37,9 +32,9 @@ func (t *table) guard() string {
 
 // describe finds the columns.
 func (t *table) describe(ctx context.Context) error {
-	rows, err := t.texts(ctx, t.view, `SELECT d.column_name, d.column_type, CAST(coalesce(c.is_nullable, true) AS VARCHAR), coalesce(c.comment, '')
+	rows, err := t.texts(ctx, t.View, `SELECT d.column_name, d.column_type, CAST(coalesce(c.is_nullable, true) AS VARCHAR), coalesce(c.comment, '')
 FROM (SELECT *, row_number() OVER () AS nr FROM `+t.describeFrom()+`) d LEFT JOIN (SELECT * FROM duckdb_columns() WHERE database_name = '`+dialect.Attached+`' AND schema_name = $1 AND table_name = $2) c
-ON c.column_name = d.column_name ORDER BY d.nr`, 4, t.sql.Schema, t.sql.Name)
+ON c.column_name = d.column_name ORDER BY d.nr`, 4, t.SQL.Schema, t.SQL.Name)
 	if err != nil {
 		return err
 	}
@@ -48,13 +43,11 @@ ON c.column_name = d.column_name ORDER BY d.nr`, 4, t.sql.Schema, t.sql.Name)
 		t.add(row[0], row[1], row[2] == "true", row[3])
 		described = append(described, row[0]+" "+row[1])
 	}
-	if len(t.fields) == 0 {
-		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no readable columns.", t.view), nil)
+	if len(t.Found) == 0 {
+		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no readable columns.", t.View), nil)
 	}
 	t.guardText = strings.Join(described, "\n")
-	for i := range t.fields {
-		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})
-	}
+	t.SetPushdown()
 	return nil
 }
 
@@ -64,7 +57,7 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 	f.Name, f.SourceName, f.Nullable, f.Description = name, name, nullable, database.Said(comment)
 	var kind dialect.Kind
 	f.Type, kind = typeOf(native)
-	if t.rules < feedmill.RulesCurrent {
+	if t.Rules < feedmill.RulesCurrent {
 		kind = firstKind(kind)
 	}
 	switch {
@@ -84,13 +77,13 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 	case kind == dialect.TimestampTZ:
 		f.Zoned = true
 	case native == "TIMESTAMP_NS":
-		t.warnings = append(t.warnings, feedmill.Warning{
+		t.Warnings = append(t.Warnings, feedmill.Warning{
 			Code: feedmill.WarnDigits, Column: name, Count: 1,
 			Detail: "The column has nanoseconds, but a timestamp stores microseconds, so times were truncated. Cast the column to text in a view to keep all digits.",
 		})
 	}
-	t.fields = append(t.fields, f)
-	t.sql.Columns = append(t.sql.Columns, dialect.Column{Name: name, Kind: kind})
+	t.Found = append(t.Found, f)
+	t.SQL.Columns = append(t.SQL.Columns, dialect.Column{Name: name, Kind: kind})
 }
 
 // firstKind is what the first rules take a kind for.
@@ -142,15 +135,4 @@ func typeOf(native string) (columnar.Type, dialect.Kind) {
 		return columnar.TypeText, dialect.Text
 	}
 	return columnar.TypeText, dialect.Cast
-}
-
-// At is the schema and the name.
-func (t *table) At() (schema, name string) { return t.sql.Schema, t.sql.Name }
-
-// Fields are the columns.
-func (t *table) Fields() []database.Field { return t.fields }
-
-// Explain is the statement.
-func (t *table) Explain(tree *query.Tree) database.Explanation {
-	return database.Explain(query.NewPlan(tree, &t.sql))
 }

@@ -67,7 +67,8 @@ func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (da
 	if !ok || !there {
 		return nil, database.NoView(view, views)
 	}
-	t := &table{file: f, view: view, rules: rules}
-	t.sql.Schema, t.sql.Name = at.schema, at.name
+	t := &table{file: f}
+	t.View, t.Rules = view, rules
+	t.SQL.Schema, t.SQL.Name = at.schema, at.name
 	return t, t.describe(ctx)
 }

@@ -15,9 +15,9 @@ import (
 
 // Read runs the statement of a tree, and does the rest.
 func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (done database.Done, err error) {
-	plan := query.NewPlan(tree, &t.sql)
+	plan := t.Plan(tree)
 	var enough *database.Done
-	err = t.read(ctx, t.view, func(c *session) error {
+	err = t.read(ctx, t.View, func(c *session) error {
 		done, enough, err = t.run(ctx, c, plan, out)
 		return err
 	})
@@ -49,7 +49,7 @@ func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out datab
 				if plan.Fetched[i].Aggregate == feedmill.AggregateSum {
 					return database.TooManyDigits(columns[i].Name)
 				}
-				return database.Fail(database.ProblemField, fmt.Sprintf("The type of column %q of %q changed after the view was described. Retry.", columns[i].Name, t.view), nil)
+				return database.Fail(database.ProblemField, fmt.Sprintf("The type of column %q of %q changed after the view was described. Retry.", columns[i].Name, t.View), nil)
 			}
 		}
 		if err := batch.Hand(ctx, finish); err != nil {
@@ -84,7 +84,7 @@ func (t *table) newReader(e query.Expression, c feedmill.Column, plan *query.Pla
 	grouped := plan.Tree.Grouped() && !plan.GroupHere
 	switch c.Type {
 	case columnar.TypeText:
-		if !grouped && t.sql.Columns[e.Column.Index].Kind == dialect.Bytes {
+		if !grouped && t.SQL.Columns[e.Column.Index].Kind == dialect.Bytes {
 			return readBytes
 		}
 		return readText
@@ -100,7 +100,7 @@ func (t *table) newReader(e query.Expression, c feedmill.Column, plan *query.Pla
 		}
 		return readDecimal
 	case columnar.TypeNumber:
-		if t.sql.Columns[e.Column.Index].Kind == dialect.Real && !e.CanOverflow() {
+		if t.SQL.Columns[e.Column.Index].Kind == dialect.Real && !e.CanOverflow() {
 			return readReal
 		}
 		return readNumber

@@ -185,18 +185,15 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 
 // Table describes a view.
 func (s *server) Table(ctx context.Context, view string, rules feedmill.Rules) (database.Table, error) {
-	t := &table{server: s, view: view, rules: rules}
+	t := &table{server: s}
+	t.View, t.Rules = view, rules
 	if err := s.read(ctx, view, func(c *session) error { return t.describe(ctx, c) }); err != nil {
 		return nil, err
 	}
-	if len(t.fields) > 0 {
+	if len(t.Found) > 0 {
 		return t, nil
 	}
-	views, err := s.Views(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return nil, database.NoView(view, views)
+	return nil, database.NotFound(ctx, s, view)
 }
 
 // text and integer are values as the binary protocol has them.

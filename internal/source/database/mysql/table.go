@@ -8,7 +8,6 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
-	"github.com/feedmill/feedmill/internal/query"
 	dialect "github.com/feedmill/feedmill/internal/query/mysql"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
@@ -16,10 +15,7 @@ import (
 // table is a view as it was described.
 type table struct {
 	*server
-	view   string
-	rules  feedmill.Rules
-	sql    dialect.Table
-	fields []database.Field
+	database.Described[dialect.Table, *dialect.Table]
 }
 
 const selectTable = `SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
@@ -34,21 +30,21 @@ const selectJSON = `SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINT
 
 // describe asks for the columns. There are none where there is no such view.
 func (t *table) describe(ctx context.Context, c *session) error {
-	schema, name, ok := database.ParseViewName(t.view)
+	schema, name, ok := database.ParseViewName(t.View)
 	if !ok {
 		return nil
 	}
 	err := c.each(ctx, selectTable, []string{schema, schema, name}, func(row []driver.Value) error {
 		// The catalogue compares names without their case.
 		if text(row[1]) == name && (schema == "" || text(row[0]) == schema) {
-			t.sql.Schema, t.sql.Name = text(row[0]), text(row[1])
+			t.SQL.Schema, t.SQL.Name = text(row[0]), text(row[1])
 		}
 		return nil
 	})
-	if err != nil || t.sql.Name == "" {
+	if err != nil || t.SQL.Name == "" {
 		return err
 	}
-	of := []string{t.sql.Schema, t.sql.Name}
+	of := []string{t.SQL.Schema, t.SQL.Name}
 	json := make(map[string]bool)
 	var held database.Inventory
 	if c.mariaDB {
@@ -72,12 +68,10 @@ func (t *table) describe(ctx context.Context, c *session) error {
 		}
 		return held.Add(n.name, n.full, n.comment)
 	})
-	if err == nil && len(t.fields) == 0 {
-		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q cannot read any column of %q, or it is a view that the user cannot read.", t.User, t.view), nil)
+	if err == nil && len(t.Found) == 0 {
+		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q cannot read any column of %q, or it is a view that the user cannot read.", t.User, t.View), nil)
 	}
-	for i := range t.fields {
-		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})
-	}
+	t.SetPushdown()
 	return err
 }
 
@@ -136,7 +130,7 @@ func (t *table) add(n native) {
 		}
 	case "float", "double":
 		kind, f.Type = dialect.Float, columnar.TypeNumber
-		if n.kind == "float" && t.rules >= feedmill.RulesCurrent {
+		if n.kind == "float" && t.Rules >= feedmill.RulesCurrent {
 			kind = dialect.Real
 		}
 	case "decimal":
@@ -152,21 +146,10 @@ func (t *table) add(n native) {
 	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection":
 		kind = dialect.Geometry
 	}
-	t.fields = append(t.fields, f)
+	t.Found = append(t.Found, f)
 	column := dialect.Column{Name: n.name, Kind: kind, Indexed: n.indexed}
 	if kind == dialect.Text && n.kind != "enum" && n.kind != "set" {
 		column.Charset, column.Collation = n.charset, n.collation
 	}
-	t.sql.Columns = append(t.sql.Columns, column)
-}
-
-// At is the schema and the name.
-func (t *table) At() (schema, name string) { return t.sql.Schema, t.sql.Name }
-
-// Fields are the columns.
-func (t *table) Fields() []database.Field { return t.fields }
-
-// Explain is the statement.
-func (t *table) Explain(tree *query.Tree) database.Explanation {
-	return database.Explain(query.NewPlan(tree, &t.sql))
+	t.SQL.Columns = append(t.SQL.Columns, column)
 }

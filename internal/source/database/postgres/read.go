@@ -15,7 +15,7 @@ import (
 
 // Read runs the statement of a tree, and does the rest.
 func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (database.Done, error) {
-	plan := query.NewPlan(tree, &t.sql)
+	plan := t.Plan(tree)
 	var done database.Done
 	err := t.read(ctx, func(conn *pgx.Conn) (err error) {
 		done, err = t.run(ctx, conn, plan, out)
@@ -77,7 +77,7 @@ func (t *table) fetch(ctx context.Context, conn *pgx.Conn, sql string, args []st
 	case stopped != nil:
 		return stopped
 	case err != nil:
-		return t.failure(ctx, err, t.view)
+		return t.failure(ctx, err, t.View)
 	}
 	return batch.End(ctx, to)
 }
@@ -88,7 +88,7 @@ func (t *table) readers(columns []feedmill.Column, described []pgconn.FieldDescr
 	for i, d := range described {
 		read, ok := newReader(&columns[i], d.DataTypeOID)
 		if !ok {
-			return nil, database.Fail(database.ProblemField, fmt.Sprintf("The type of column %q of %q changed after the view was described. Retry.", columns[i].Name, t.view), nil)
+			return nil, database.Fail(database.ProblemField, fmt.Sprintf("The type of column %q of %q changed after the view was described. Retry.", columns[i].Name, t.View), nil)
 		}
 		readers[i] = read
 	}

@@ -113,19 +113,16 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 
 // Table describes a view.
 func (s *server) Table(ctx context.Context, view string, rules feedmill.Rules) (database.Table, error) {
-	t := &table{server: s, view: view, rules: rules}
+	t := &table{server: s}
+	t.View, t.Rules = view, rules
 	if !strings.Contains(view, "\x00") { // no name has that, and no parameter may
 		err := s.read(ctx, func(conn *pgx.Conn) error { return t.describe(ctx, conn) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	if len(t.fields) > 0 {
+	if len(t.Found) > 0 {
 		return t, nil
 	}
-	views, err := s.Views(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return nil, database.NoView(view, views)
+	return nil, database.NotFound(ctx, s, view)
 }

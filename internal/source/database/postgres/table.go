@@ -9,7 +9,6 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
-	"github.com/feedmill/feedmill/internal/query"
 	dialect "github.com/feedmill/feedmill/internal/query/postgres"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
@@ -17,10 +16,7 @@ import (
 // table is a view as it was described.
 type table struct {
 	*server
-	view   string
-	rules  feedmill.Rules
-	sql    dialect.Table
-	fields []database.Field
+	database.Described[dialect.Table, *dialect.Table]
 }
 
 const selectRelation = `
@@ -49,40 +45,38 @@ ORDER BY a.attnum`
 
 // describe asks for the columns. There are none where there is no such view.
 func (t *table) describe(ctx context.Context, conn *pgx.Conn) error {
-	schema, name, ok := database.ParseViewName(t.view)
+	schema, name, ok := database.ParseViewName(t.View)
 	if !ok {
 		return nil
 	}
 	var relation uint32
-	err := conn.QueryRow(ctx, selectRelation, schema, name).Scan(&relation, &t.sql.Schema, &t.sql.Name, &t.sql.Infinity, &t.sql.UTF8)
+	err := conn.QueryRow(ctx, selectRelation, schema, name).Scan(&relation, &t.SQL.Schema, &t.SQL.Name, &t.SQL.Infinity, &t.SQL.UTF8)
 	if err == pgx.ErrNoRows {
 		return nil
 	}
 	if err != nil {
-		return t.failure(ctx, err, t.view)
+		return t.failure(ctx, err, t.View)
 	}
 	rows, err := conn.Query(ctx, selectColumns, relation)
 	if err != nil {
-		return t.failure(ctx, err, t.view)
+		return t.failure(ctx, err, t.View)
 	}
 	for rows.Next() {
 		var c native
 		err := rows.Scan(&c.name, &c.shown, &c.notNull, &c.oid, &c.typeName, &c.kind, &c.category, &c.modifier, &c.domain, &c.comment, &c.loose, &c.indexed, &c.labels)
 		if err != nil {
 			rows.Close()
-			return t.failure(ctx, err, t.view)
+			return t.failure(ctx, err, t.View)
 		}
 		t.add(c)
 	}
 	if err := rows.Err(); err != nil {
-		return t.failure(ctx, err, t.view)
+		return t.failure(ctx, err, t.View)
 	}
-	if len(t.fields) == 0 {
-		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q cannot read any column of %q.", t.User, t.view), nil)
+	if len(t.Found) == 0 {
+		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q cannot read any column of %q.", t.User, t.View), nil)
 	}
-	for i := range t.fields {
-		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})
-	}
+	t.SetPushdown()
 	return nil
 }
 
@@ -129,7 +123,7 @@ func (t *table) add(c native) {
 		kind, f.Type, f.Identifier = dialect.Integer, columnar.TypeInteger, c.oid == pgtype.OIDOID
 	case pgtype.Float4OID, pgtype.Float8OID:
 		kind, f.Type = dialect.Float, columnar.TypeNumber
-		if c.oid == pgtype.Float4OID && t.rules >= feedmill.RulesCurrent {
+		if c.oid == pgtype.Float4OID && t.Rules >= feedmill.RulesCurrent {
 			kind = dialect.Real
 		}
 	case pgtype.NumericOID:
@@ -148,12 +142,12 @@ func (t *table) add(c native) {
 			kind, f.Type = dialect.ToJSON, columnar.TypeJSON
 		}
 	}
-	t.fields = append(t.fields, f)
+	t.Found = append(t.Found, f)
 	column := dialect.Column{Name: c.name, Kind: kind, Loose: c.loose, Indexed: c.indexed}
 	if kind == dialect.Cast {
 		column.Equal, column.Labels = c.equality(), c.labels
 	}
-	t.sql.Columns = append(t.sql.Columns, column)
+	t.SQL.Columns = append(t.SQL.Columns, column)
 }
 
 // equality is how an index finds the values of a type that is read as text.
@@ -185,15 +179,4 @@ func numericDigits(modifier int32) (precision, scale int) {
 		return 0, 0
 	}
 	return precision, scale
-}
-
-// At is the schema and the name.
-func (t *table) At() (schema, name string) { return t.sql.Schema, t.sql.Name }
-
-// Fields are the columns.
-func (t *table) Fields() []database.Field { return t.fields }
-
-// Explain is the statement.
-func (t *table) Explain(tree *query.Tree) database.Explanation {
-	return database.Explain(query.NewPlan(tree, &t.sql))
 }

@@ -96,7 +96,8 @@ func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (da
 	if !ok || schema != "" || !slices.ContainsFunc(views, func(v database.View) bool { return v.Name == listed }) {
 		return nil, database.NoView(view, views)
 	}
-	t := &table{file: f, view: name}
+	t := &table{file: f}
+	t.View = name
 	err = f.read(ctx, name, t.describe)
 	if err == nil && stamp != "" {
 		f.known.keep(t, stamp)
@@ -107,7 +108,7 @@ func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (da
 // under is the table as rules read it.
 func (t *table) under(rules feedmill.Rules) *table {
 	read := *t
-	read.sql.Uncast = rules < feedmill.RulesCurrent
+	read.SQL.Uncast = rules < feedmill.RulesCurrent
 	return &read
 }
 

@@ -72,5 +72,5 @@ func (k *known) keep(t *table, stamp string) {
 	if k.of == nil || len(k.of) >= maxKnown {
 		k.of = make(map[string]described)
 	}
-	k.of[t.view] = described{t, stamp}
+	k.of[t.View] = described{t, stamp}
 }

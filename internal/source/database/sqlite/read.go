@@ -19,8 +19,8 @@ import (
 
 // Read runs the statement of a tree, and does the rest.
 func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (done database.Done, err error) {
-	plan := query.NewPlan(tree, &t.sql)
-	err = t.read(ctx, t.view, func(bounded context.Context) error {
+	plan := t.Plan(tree)
+	err = t.read(ctx, t.View, func(bounded context.Context) error {
 		done, err = t.run(ctx, bounded, plan, out)
 		return err
 	})
@@ -37,7 +37,7 @@ func (t *table) run(ctx, bounded context.Context, plan *query.Plan, out database
 	readers, fast := make([]reader, len(columns)), make([]fastReader, len(columns))
 	for i, e := range plan.Fetched {
 		readers[i] = t.newReader(e, columns[i])
-		if e.Aggregate != feedmill.AggregateSum && !t.sql.Columns[e.Column.Index].Blob {
+		if e.Aggregate != feedmill.AggregateSum && !t.SQL.Columns[e.Column.Index].Blob {
 			fast[i] = newFastReader(columns[i])
 		}
 	}
@@ -73,21 +73,8 @@ func (t *table) run(ctx, bounded context.Context, plan *query.Plan, out database
 		}
 	}
 	done, err := finish.End(ctx)
-	done.Warnings = slices.Concat(t.warningsOf(plan), done.Warnings, batch.Warnings())
+	done.Warnings = slices.Concat(t.WarningsOf(plan, true), done.Warnings, batch.Warnings())
 	return done, err
-}
-
-// warningsOf are those about columns that are fetched.
-func (t *table) warningsOf(plan *query.Plan) (all []feedmill.Warning) {
-	for _, w := range t.warnings {
-		for _, e := range plan.Fetched {
-			if e.Column.Name == w.Column {
-				all = append(all, w)
-				break
-			}
-		}
-	}
-	return all
 }
 
 // reader adds a value that is not null.
@@ -96,7 +83,7 @@ type reader func(*database.Builder, driver.Value) error
 func (t *table) newReader(e query.Expression, c feedmill.Column) reader {
 	switch c.Type {
 	case columnar.TypeText:
-		if t.sql.Columns[e.Column.Index].Blob {
+		if t.SQL.Columns[e.Column.Index].Blob {
 			return readBlob
 		}
 		return readText

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/query"
 	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
@@ -15,11 +14,7 @@ import (
 // table is a view as it was described.
 type table struct {
 	*file
-	view   string
-	sql    dialect.Table
-	fields []database.Field
-	// warnings are about columns whose values are not of their declared type.
-	warnings []feedmill.Warning
+	database.Described[dialect.Table, *dialect.Table]
 }
 
 const selectColumns = `SELECT x.name, x.type, x."notnull" OR x.pk > 0 AND upper(x.type) = 'INTEGER' AND
@@ -30,14 +25,14 @@ FROM pragma_table_xinfo(?1, 'main') x WHERE x.hidden <> 1 ORDER BY x.cid`
 
 // describe finds the columns, and types that hold all of their values.
 func (t *table) describe(ctx context.Context) error {
-	t.sql.Name = t.view
+	t.SQL.Name = t.View
 	var columns []*candidate
-	err := t.each(ctx, selectColumns, []string{t.view}, func(row []dialect.Cell) error {
+	err := t.each(ctx, selectColumns, []string{t.View}, func(row []dialect.Cell) error {
 		c := newCandidate(string(row[0].Text), string(row[1].Text))
 		c.notNull = isTrue(row[2])
 		// A row's number is an integer, and so is what a strict table says is one.
 		c.sure = isTrue(row[3]) || isTrue(row[4])
-		t.sql.UTF16 = isTrue(row[5])
+		t.SQL.UTF16 = isTrue(row[5])
 		columns = append(columns, c)
 		return nil
 	})
@@ -45,22 +40,20 @@ func (t *table) describe(ctx context.Context) error {
 		return err
 	}
 	if len(columns) == 0 {
-		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no readable columns.", t.view), nil)
+		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no readable columns.", t.View), nil)
 	}
 	if err := t.countKinds(ctx, columns); err != nil {
 		return err
 	}
 	for _, c := range columns {
 		field, column := c.decide()
-		t.fields = append(t.fields, field)
-		t.sql.Columns = append(t.sql.Columns, column)
+		t.Found = append(t.Found, field)
+		t.SQL.Columns = append(t.SQL.Columns, column)
 		if c.warning != "" {
-			t.warnings = append(t.warnings, feedmill.Warning{Code: feedmill.WarnMisfit, Column: c.name, Count: c.others, Detail: c.warning})
+			t.Warnings = append(t.Warnings, feedmill.Warning{Code: feedmill.WarnMisfit, Column: c.name, Count: c.others, Detail: c.warning})
 		}
 	}
-	for i := range t.fields {
-		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})
-	}
+	t.SetPushdown()
 	return nil
 }
 
@@ -83,7 +76,7 @@ func (t *table) countKinds(ctx context.Context, columns []*candidate) error {
 		for _, c := range declared {
 			names = append(names, dialect.Name(c.name))
 		}
-		counts, err := t.doubts(ctx, "SELECT "+join(names)+" FROM "+t.sql.From(), declared)
+		counts, err := t.doubts(ctx, "SELECT "+join(names)+" FROM "+t.SQL.From(), declared)
 		if err != nil {
 			return err
 		}
@@ -123,7 +116,7 @@ func (t *table) ask(ctx context.Context, columns []*candidate) error {
 		for _, c := range some {
 			asked = append(asked, c.tests()...)
 		}
-		err := t.each(ctx, "SELECT "+join(asked)+" FROM "+t.sql.From(), nil, func(row []dialect.Cell) error {
+		err := t.each(ctx, "SELECT "+join(asked)+" FROM "+t.SQL.From(), nil, func(row []dialect.Cell) error {
 			each := len(row) / len(some)
 			for i, c := range some {
 				c.counted(row[i*each : (i+1)*each])
@@ -137,22 +130,11 @@ func (t *table) ask(ctx context.Context, columns []*candidate) error {
 	return nil
 }
 
-// At is the name: a file has no schemas.
-func (t *table) At() (schema, name string) { return "", t.view }
-
-// Fields are the columns.
-func (t *table) Fields() []database.Field { return t.fields }
-
-// Explain is the statement.
-func (t *table) Explain(tree *query.Tree) database.Explanation {
-	return database.Explain(query.NewPlan(tree, &t.sql))
-}
-
 // changed says what became of the view where a statement on it failed: SQLite has
 // no code for that.
 func (t *table) changed(ctx context.Context, cause error) error {
 	there := make(map[string]bool)
-	err := t.each(ctx, "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1", []string{t.view}, func(row []dialect.Cell) error {
+	err := t.each(ctx, "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1", []string{t.View}, func(row []dialect.Cell) error {
 		there[string(row[0].Text)] = true
 		return nil
 	})
@@ -160,10 +142,10 @@ func (t *table) changed(ctx context.Context, cause error) error {
 		return cause
 	}
 	if len(there) == 0 {
-		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q no longer exists.", t.view), cause)
+		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q no longer exists.", t.View), cause)
 	}
 	var gone []string
-	for _, c := range t.sql.Columns {
+	for _, c := range t.SQL.Columns {
 		if !there[c.Name] {
 			gone = append(gone, `"`+c.Name+`"`)
 		}
@@ -171,5 +153,5 @@ func (t *table) changed(ctx context.Context, cause error) error {
 	if len(gone) == 0 {
 		return cause
 	}
-	return database.Fail(database.ProblemField, fmt.Sprintf("The view %q no longer has the column %s.", t.view, strings.Join(gone, ", ")), cause)
+	return database.Fail(database.ProblemField, fmt.Sprintf("The view %q no longer has the column %s.", t.View, strings.Join(gone, ", ")), cause)
 }
