@@ -12,44 +12,55 @@ import (
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
 )
 
-// oneFeed is a workspace with a feed.
-type oneFeed struct {
+// someFeeds is a workspace with some feeds.
+type someFeeds struct {
 	*Mill
-	feed feedmill.Feed
+	feeds []feedmill.Feed
 }
 
-func (o oneFeed) Feed(_ context.Context, _, id feedmill.ID) (feedmill.Feed, error) {
-	if id != o.feed.ID {
-		return feedmill.Feed{}, feedmill.ErrNotFound
+func (s someFeeds) Feed(_ context.Context, _, id feedmill.ID) (feedmill.Feed, error) {
+	for _, f := range s.feeds {
+		if f.ID == id {
+			return f, nil
+		}
 	}
-	return o.feed, nil
+	return feedmill.Feed{}, feedmill.ErrNotFound
 }
 
-func (o oneFeed) Feeds(context.Context, feedmill.ID, feedmill.Page) ([]feedmill.Feed, error) {
-	return []feedmill.Feed{o.feed}, nil
+func (s someFeeds) Feeds(context.Context, feedmill.ID, feedmill.Page) ([]feedmill.Feed, error) {
+	return s.feeds, nil
 }
 
 // TestSuite holds queries over feeds to what is held of every database.
 func TestSuite(t *testing.T) {
-	s, f := newShelf(t), newTypedFeed()
-	builders := make([]*database.Builder, len(databasetest.Columns))
-	for i, c := range databasetest.Columns {
-		c.SourceName = c.Name
-		s.source.columns = append(s.source.columns, c)
-		builders[i] = database.NewBuilder(c)
-	}
-	for _, row := range databasetest.Rows() {
-		for i, v := range row {
-			add(builders[i], v, &databasetest.Columns[i])
+	s := newShelf(t)
+	var feeds []feedmill.Feed
+	for _, data := range []struct {
+		columns []feedmill.Column
+		rows    [][]any
+	}{{databasetest.Columns, databasetest.Rows()}, {databasetest.OtherColumns, databasetest.OtherRows}} {
+		s.source.columns = nil
+		builders := make([]*database.Builder, len(data.columns))
+		for i, c := range data.columns {
+			c.SourceName = c.Name
+			s.source.columns = append(s.source.columns, c)
+			builders[i] = database.NewBuilder(c)
 		}
+		for _, row := range data.rows {
+			for i, v := range row {
+				add(builders[i], v, &data.columns[i])
+			}
+		}
+		run := make([]columnar.Vector, len(builders))
+		for i, b := range builders {
+			run[i] = b.Take()
+		}
+		s.source.runs = [][]columnar.Vector{run}
+		f := newTypedFeed()
+		s.fetch(t, f)
+		feeds = append(feeds, *f)
 	}
-	run := make([]columnar.Vector, len(builders))
-	for i, b := range builders {
-		run[i] = b.Take()
-	}
-	s.source.runs = [][]columnar.Vector{run}
-	s.fetch(t, f)
-	databasetest.Run(t, database.NewFeedDatabase(oneFeed{s.Mill, *f}, ""), string(f.ID))
+	databasetest.Run(t, database.NewFeedDatabase(someFeeds{s.Mill, feeds}, ""), string(feeds[0].ID), string(feeds[1].ID))
 }
 
 // add adds a value of the suite's.
@@ -59,6 +70,8 @@ func add(b *database.Builder, v any, c *feedmill.Column) {
 		b.Null()
 	case string:
 		b.Text([]byte(v))
+	case int:
+		b.Int(int64(v))
 	case *big.Rat:
 		scaled := new(big.Rat).Mul(v, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.Scale)), nil)))
 		b.Int(scaled.Num().Int64())

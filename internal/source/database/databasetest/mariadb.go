@@ -63,7 +63,7 @@ func StartMariaDB(options ...string) (_ *MariaDB, err error) {
 	m.Port = freePort()
 	m.command = append([]string{
 		server, "--no-defaults", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.Port), "--socket=" + filepath.Join(folder, "s"),
-		"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M", "--skip-log-bin", "--pid-file=" + filepath.Join(folder, "pid"),
+		"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M", "--skip-log-bin", "--pid-file=" + filepath.Join(folder, "pid"), "--tmpdir=" + folder,
 		"--character-set-server=latin1", "--general-log-file=" + m.Log(), "--default-time-zone=+03:00",
 	}, options...)
 	return m, m.Start()

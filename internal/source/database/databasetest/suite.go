@@ -17,8 +17,9 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// Run tests a database whose view has [Columns] and [Rows].
-func Run(t *testing.T, db database.Database, view string) {
+// Run tests a database whose view has [Columns] and [Rows], and whose view others has
+// [OtherColumns] and [OtherRows].
+func Run(t *testing.T, db database.Database, view, others string) {
 	t.Logf("FEEDMILL_SEED=%d", seed)
 	table := Describe(t, db, view)
 	t.Run("fields", func(t *testing.T) { testFields(t, table) })
@@ -31,6 +32,7 @@ func Run(t *testing.T, db database.Database, view string) {
 	t.Run("random", func(t *testing.T) { testRandom(t, table) })
 	t.Run("hostile", func(t *testing.T) { testHostile(t, db, table, view) })
 	t.Run("since", func(t *testing.T) { testSince(t, table) })
+	t.Run("two tables", func(t *testing.T) { testTwo(t, db, view, others) })
 }
 
 // Describe describes a view that is there.

@@ -108,13 +108,13 @@ func TestSuite(t *testing.T) {
 	}
 	for _, types := range others {
 		path := newPath(t)
-		duckdbtest.Write(t, path, things("things", types)...)()
+		duckdbtest.Write(t, path, append(things("things", types), databasetest.OtherStatements...)...)()
 		log := &logged{Engine: connector(t).Engine}
 		db, err := duckdb.Connector{Engine: log}.Open(t.Context(), database.Config{Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}
-		databasetest.Run(t, db, "things")
+		databasetest.Run(t, db, "things", databasetest.Others)
 		for _, s := range log.statements {
 			for _, sql := range []string{s.SQL, s.Guard} {
 				sql = strings.ReplaceAll(sql, dialect.Attached+".", "")

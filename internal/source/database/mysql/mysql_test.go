@@ -117,11 +117,14 @@ func TestSuite(t *testing.T) {
 	m := server(t)
 	writer, config := create(t, m)
 	load(t, writer, "things")
+	for _, statement := range databasetest.OtherStatements {
+		exec(t, writer, statement)
+	}
 	before, err := os.ReadFile(m.Log())
 	if err != nil {
 		t.Fatal(err)
 	}
-	databasetest.Run(t, open(t, config), "things")
+	databasetest.Run(t, open(t, config), "things", databasetest.Others)
 	log, err := os.ReadFile(m.Log())
 	if err != nil {
 		t.Fatal(err)

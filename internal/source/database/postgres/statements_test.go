@@ -22,8 +22,11 @@ func TestSuite(t *testing.T) {
 	address := server.NewDatabase(t)
 	conn := connect(t, address)
 	load(t, conn, "things")
+	for _, statement := range databasetest.OtherStatements {
+		exec(t, conn, statement)
+	}
 	db := open(t, config(t, address))
-	databasetest.Run(t, db, "things")
+	databasetest.Run(t, db, "things", databasetest.Others)
 
 	var log string
 	if err := conn.QueryRow(t.Context(), "SELECT pg_read_file(pg_current_logfile())").Scan(&log); err != nil {

@@ -130,9 +130,12 @@ func TestSuite(t *testing.T) {
 		t.Run(encoding, func(t *testing.T) {
 			writer, _ := create(t, encoding)
 			load(t, writer, "things")
+			for _, statement := range databasetest.OtherStatements {
+				exec(t, writer, statement)
+			}
 			path := pathOf(t, writer)
 			log := &logged{Engine: connector(t).Engine, statements: make(map[string]bool)}
-			databasetest.Run(t, open(t, sqlite.Connector{Engine: log}, database.Config{Path: path}), "things")
+			databasetest.Run(t, open(t, sqlite.Connector{Engine: log}, database.Config{Path: path}), "things", databasetest.Others)
 			if reads := log.authorize(t, path); reads < 1000 {
 				t.Errorf("%d reads are seen", reads)
 			}
@@ -172,7 +175,7 @@ func (l *logged) authorize(t *testing.T, path string) (reads int) {
 		}
 		conn.RegisterAuthorizer(func(op int, first, second, _ string) int {
 			answer := engine.MayOnlyRead(op, first)
-			if op == driver.SQLITE_READ && first == "things" {
+			if op == driver.SQLITE_READ && (first == "things" || first == databasetest.Others) {
 				reads++
 			} else if answer != driver.SQLITE_OK || op == driver.SQLITE_READ && !strings.HasPrefix(first, "pragma_") && first != "sqlite_master" {
 				t.Errorf("SQLite is asked for %d %q %q", op, first, second)
