@@ -30,26 +30,22 @@ func answerOf(resp *http.Response) feedmill.HTTPAnswer {
 // responses are, and returns its length. For other responses it returns 0; net/http parses
 // those.
 func parseAnswer(b []byte) (a feedmill.HTTPAnswer, size int) {
-	const version, end = "HTTP/1.1 ", "\r\n\r\n"
+	const end = "\r\n\r\n"
 	length := bytes.Index(b, []byte(end))
 	if length < 0 {
 		return a, 0
 	}
 	line, fields, _ := strings.Cut(string(b[:length]), "\r\n")
 	size = length + len(end)
-	if len(line) < len(version)+3 || line[:len(version)] != version || !isPlain(line) {
-		return a, 0
-	}
-	code, reason := line[len(version):len(version)+3], line[len(version)+3:]
-	status, err := strconv.ParseUint(code, 10, 16)
-	if err != nil || status < 200 || reason != "" && reason[0] != ' ' {
+	status, ok := parseStatusLine(line)
+	if !ok {
 		return a, 0
 	}
 	body := -1
 	if status == http.StatusNoContent || status == http.StatusNotModified {
 		body = 0
 	}
-	a = feedmill.HTTPAnswer{Status: int(status), Header: make([][2]string, 0, strings.Count(fields, "\r\n")+1), Body: http.NoBody}
+	a = feedmill.HTTPAnswer{Status: status, Header: make([][2]string, 0, strings.Count(fields, "\r\n")+1), Body: http.NoBody}
 	for fields != "" {
 		line, fields, _ = strings.Cut(fields, "\r\n")
 		name, value, ok := strings.Cut(line, ":")
@@ -77,4 +73,15 @@ func parseAnswer(b []byte) (a feedmill.HTTPAnswer, size int) {
 		a.Body = io.NopCloser(bytes.NewReader(bytes.Clone(b[size : size+body])))
 	}
 	return a, size + body
+}
+
+// parseStatusLine returns the status of a first line without unusual features.
+func parseStatusLine(line string) (status int, ok bool) {
+	const version = "HTTP/1.1 "
+	if len(line) < len(version)+3 || line[:len(version)] != version || !isPlain(line) {
+		return 0, false
+	}
+	code, reason := line[len(version):len(version)+3], line[len(version)+3:]
+	n, err := strconv.ParseUint(code, 10, 16)
+	return int(n), err == nil && n >= 200 && (reason == "" || reason[0] == ' ')
 }

@@ -91,7 +91,7 @@ func (d *document) example(m media) string {
 // maxMembers is how many members of an object are in an example, unless more are required.
 const maxMembers = 12
 
-// value writes a value that a schema allows.
+// value writes a value that a schema allows. It is a table: the first case that applies decides.
 func (d *document) value(b *bytes.Buffer, s *schema, depth int) {
 	s = d.follow(s)
 	plain := func(v any) {

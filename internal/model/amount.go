@@ -148,18 +148,7 @@ func (a *amount) sign() {
 // takeUnit takes what is not part of the number off one of its sides. It
 // reports false where that is no unit.
 func (a *amount) takeUnit() bool {
-	from := 0
-	if isLetter(a.text[0]) {
-		for _, word := range pointedCurrencies {
-			if bytes.HasPrefix(a.text, []byte(word)) {
-				from = len(word)
-			}
-		}
-	}
-	first := from
-	for first < len(a.text) && !isDigit(a.text[first]) && a.text[first] != '.' && a.text[first] != '-' && a.text[first] != '(' && !bytes.HasPrefix(a.text[first:], []byte("\u2212")) {
-		first++
-	}
+	first := a.begin()
 	last := lastDigit(a.text)
 	if bracket := bytes.LastIndexByte(a.text, ')'); bracket > last {
 		last = bracket
@@ -193,6 +182,21 @@ func (a *amount) takeUnit() bool {
 	}
 	a.glued = len(unit) == len(side) && isCurrency(unit)
 	return a.glued
+}
+
+// begin is where the number begins, behind what stands before it.
+func (a *amount) begin() (at int) {
+	if isLetter(a.text[0]) {
+		for _, word := range pointedCurrencies {
+			if bytes.HasPrefix(a.text, []byte(word)) {
+				at = len(word)
+			}
+		}
+	}
+	for at < len(a.text) && !isDigit(a.text[at]) && a.text[at] != '.' && a.text[at] != '-' && a.text[at] != '(' && !bytes.HasPrefix(a.text[at:], []byte("\u2212")) {
+		at++
+	}
+	return at
 }
 
 // twoUnits takes the sign of a currency before the number and its code behind it: $5.00 MXN.

@@ -38,24 +38,8 @@ func (m *moment) behind(text []byte) bool {
 			clock, half = cutHalf(clock) // 10:30 AM PST
 		}
 	}
-	text = clock
 	var room [48]byte
-	if len(text) < 4 || len(text) >= len(room) {
-		return false
-	}
-	padded := room[:0]
-	if text[1] == ':' || text[1] == '.' {
-		padded = append(padded, '0')
-	}
-	padded = append(padded, text...)
-	if len(padded) >= 5 && padded[2] == '.' {
-		// Oracle and some of Italy write points.
-		padded[2] = ':'
-		if len(padded) > 5 && padded[5] == '.' {
-			padded[5] = ':'
-		}
-	}
-	if !m.parseTime(padded) {
+	if len(clock) < 4 || len(clock) >= len(room) || !m.parseTime(padClock(room[:0], clock)) {
 		return false
 	}
 	if zone != "" && (m.zoned || !m.parseOffset([]byte(zone))) {
@@ -64,6 +48,27 @@ func (m *moment) behind(text []byte) bool {
 	if half == 0 || m.zoned && zone == "" {
 		return half == 0
 	}
+	return m.addHalf(half)
+}
+
+// padClock appends a time whose hour has two digits and which has colons: Oracle and some of
+// Italy write points.
+func padClock(to, clock []byte) []byte {
+	if clock[1] == ':' || clock[1] == '.' {
+		to = append(to, '0')
+	}
+	to = append(to, clock...)
+	if len(to) >= 5 && to[2] == '.' {
+		to[2] = ':'
+		if len(to) > 5 && to[5] == '.' {
+			to[5] = ':'
+		}
+	}
+	return to
+}
+
+// addHalf makes a time of the 12 hours before or after noon one of 24.
+func (m *moment) addHalf(half byte) bool {
 	switch hour := m.micros / hourMicros; {
 	case hour < 1 || hour > 12:
 		return false

@@ -5,7 +5,7 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
-// number is for columns of numbers of any kind.
+// number is for columns of numbers of any kind. It is a table: the first case that applies decides.
 func (d *decision) number(c *column, n int64, e *evidence) {
 	t := &c.tallies
 	special := t[shapeGrouped]
@@ -51,7 +51,7 @@ func (d *decision) number(c *column, n int64, e *evidence) {
 }
 
 // decimalsOf finds by which of the two ways the numbers are read. It reports false
-// where that cannot be said, and warns.
+// where that cannot be said, and warns. It is a table: the first case that applies decides.
 func (d *decision) decimalsOf(c *column, e *evidence, special tally) bool {
 	read := c.read
 	ambiguous := read == both && c.points+c.commas > 0

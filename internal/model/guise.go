@@ -81,6 +81,11 @@ func guise(text []byte) (with string, ok bool) {
 			return sign, number
 		}
 	}
+	return guiseBehind(text)
+}
+
+// guiseBehind is a unit that the rules do not know, behind a number.
+func guiseBehind(text []byte) (unitText string, ok bool) {
 	last := lastDigit(text)
 	if last < 0 || !isDigit(text[0]) && text[0] != '-' {
 		return "", false

@@ -165,7 +165,8 @@ func (l *scan) integers() {
 }
 
 // decimals runs over numbers with a point and others without, of up to 15
-// digits. The scale is how many digits stand after the point, most of the time.
+// digits. The scale is how many digits stand after the point, most of the time. It is one loop
+// without calls, because it runs for every value.
 func (l *scan) decimals(scale int) {
 	scale = min(max(scale, 1), 7)
 	data, stride := l.cells.Data, l.cells.Columns

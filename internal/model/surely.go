@@ -3,7 +3,7 @@ package model
 // surelyText reports whether a text can be neither a number nor a date, a truth
 // value nor a text that means null, judged by its ends: it is for columns of
 // text, where the close look at each value would take most of the time. It may
-// report false for any text.
+// report false for any text. It is a table: the first case that applies to the ends decides.
 func surelyText(text []byte) bool {
 	first, last, n := text[0], text[len(text)-1], len(text)
 	switch {

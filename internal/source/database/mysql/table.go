@@ -83,7 +83,7 @@ type native struct {
 	precision, scale          int64
 }
 
-// add adds a column of the type that stands for its own.
+// add adds a column of the type that stands for its own. It is a table:
 //
 //	tinyint(1), bit(1)                         boolean: all but 0 is true
 //	integers, year, bits up to 63              integer

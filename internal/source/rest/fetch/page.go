@@ -107,69 +107,27 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 	a.header, a.url, a.size = response.Header, response.Request.URL, 0
 	a.request, a.status, a.body, a.ignored = response.Request, response.StatusCode, nil, false
 	a.file, a.more = "", nil
-	status := response.StatusCode
-	if status == http.StatusNotModified && r.spec.Incremental.Conditional() {
-		r.taken.Add(1)
+	if r.isUnchanged(a) {
 		return outcome{}
 	}
-	if status == http.StatusNotModified && (response.Request.Header.Get("If-None-Match") != "" || response.Request.Header.Get(spec.IfModifiedSince) != "") {
-		a.notModified = true
-		return outcome{}
-	}
-	good := status >= 200 && status < 300
 	buffer := pageBuffers.Get().(*[pageBuffer]byte)
 	defer func() {
 		a.text = nil
 		pageBuffers.Put(buffer)
 	}()
 	a.scanned = false
-	var o outcome
-	var doc interface {
-		io.ReaderAt
-		Size() int64
-	}
-	if good {
-		if o = r.spool(a, body, buffer[:]); o.err == nil {
-			o = r.unwrap(a, o)
-		}
-		if o.err == nil {
-			o = r.recode(a, o)
-		}
-		if o.err == nil {
-			o = r.wantWhole(a, o)
-		}
-		if o.err != nil {
-			o.head = r.spooled(r.lane.end, o.bytes)
-			return o
-		}
-		doc = a.body
-	} else {
-		data, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
-		o.bytes, o.head = int64(len(data)), inUTF8(data, response.Header)
-		doc = bytes.NewReader(data)
+	o, doc := r.readBody(a, body, buffer[:])
+	if o.err != nil {
+		return o
 	}
 	if !a.scanned {
 		r.scan(response.Request.Context(), a, doc, doc.Size())
 	}
-	rule, matched := r.ruleFor(status, a, doc)
+	rule, matched := r.ruleFor(a.status, a, doc)
 	switch {
-	case matched && rule.Action == spec.ActionIgnore:
-		// What it says of the next page stays.
-		a.size, a.ignored = 0, true
-		r.ignored.Add(1)
-		return o
 	case matched:
-		o.err = spec.Fail("source-error", nil, "The source returned %s%s, which a rule in errors treats as an error.", statusText(status), r.said(rule, a))
-		if rule.Path == spec.GraphQLErrors {
-			o.err = spec.Fail("source-error", nil, "The response of GraphQL has errors%s. Fix the query or its variables.", r.said(rule, a))
-		}
-		o.retry = rule.Action == spec.ActionRetry
-		o.after, _ = retryAfter(status, response.Header)
-		if good {
-			o.head = r.spooled(r.lane.end, o.bytes)
-		}
-		return o
-	case good:
+		return r.applyRule(rule, a, o)
+	case a.isGood():
 		end := a.start + a.size
 		if n := len(a.more); n > 0 {
 			end = a.more[n-1].start + a.more[n-1].size
@@ -179,7 +137,7 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 		r.taken.Add(1)
 		return o
 	}
-	if status == http.StatusRequestedRangeNotSatisfiable && a.step.span != "" {
+	if a.status == http.StatusRequestedRangeNotSatisfiable && a.step.span != "" {
 		// There is nothing at the range, so the page before was the last.
 		a.header = response.Header.Clone()
 		a.header.Del("Next-Range")
@@ -187,9 +145,70 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 		r.taken.Add(1)
 		return outcome{bytes: o.bytes}
 	}
-	failed := refusedBy(status, response.Header)
+	failed := refusedBy(a.status, response.Header)
 	failed.bytes, failed.head = o.bytes, o.head
 	return failed
+}
+
+func (a *answer) isGood() bool { return a.status >= 200 && a.status < 300 }
+
+// isUnchanged reports whether the source has nothing new, as a request with a condition asked.
+func (r *sequence) isUnchanged(a *answer) bool {
+	switch asked := a.request.Header; {
+	case a.status != http.StatusNotModified:
+		return false
+	case r.spec.Incremental.Conditional():
+		r.taken.Add(1)
+		return true
+	default:
+		a.notModified = asked.Get("If-None-Match") != "" || asked.Get(spec.IfModifiedSince) != ""
+		return a.notModified
+	}
+}
+
+// sizedReader is a document of a known size.
+type sizedReader interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// readBody spools a page, or reads the beginning of an error.
+func (r *sequence) readBody(a *answer, body io.Reader, buffer []byte) (o outcome, doc sizedReader) {
+	if !a.isGood() {
+		data, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
+		return outcome{bytes: int64(len(data)), head: inUTF8(data, a.header)}, bytes.NewReader(data)
+	}
+	o = r.spool(a, body, buffer)
+	for _, step := range []func(*answer, outcome) outcome{r.unwrap, r.recode, r.wantWhole} {
+		if o.err != nil {
+			break
+		}
+		o = step(a, o)
+	}
+	if o.err != nil {
+		o.head = r.spooled(r.lane.end, o.bytes)
+	}
+	return o, a.body
+}
+
+// applyRule does with a response what a rule of the definition says.
+func (r *sequence) applyRule(rule spec.Rule, a *answer, o outcome) outcome {
+	if rule.Action == spec.ActionIgnore {
+		// What it says of the next page stays.
+		a.size, a.ignored = 0, true
+		r.ignored.Add(1)
+		return o
+	}
+	o.err = spec.Fail("source-error", nil, "The source returned %s%s, which a rule in errors treats as an error.", statusText(a.status), r.said(rule, a))
+	if rule.Path == spec.GraphQLErrors {
+		o.err = spec.Fail("source-error", nil, "The response of GraphQL has errors%s. Fix the query or its variables.", r.said(rule, a))
+	}
+	o.retry = rule.Action == spec.ActionRetry
+	o.after, _ = retryAfter(a.status, a.header)
+	if a.isGood() {
+		o.head = r.spooled(r.lane.end, o.bytes)
+	}
+	return o
 }
 
 // pageBuffers are what pages are copied through, and in which most of them are whole.

@@ -124,7 +124,26 @@ var errAllFound = errors.New("all found")
 // walk reads the next value, to which the ways lead or in which they go on.
 func (f *finder) walk(ways []way) error {
 	kind := f.d.PeekKind()
-	var ends, on []way
+	scalar := kind != '{' && kind != '['
+	ends, on := f.divide(ways)
+	switch {
+	case len(ends) == 0 && (scalar || len(on) == 0):
+		return f.d.SkipValue()
+	case scalar:
+		raw, err := f.d.ReadValue()
+		if err != nil {
+			return err
+		}
+		return f.keepValue(ends, Value{Kind: kind, Raw: bytes.Clone(raw)})
+	case len(ends) > 0:
+		return f.takeWhole(kind, ends, on)
+	}
+	return f.walkInside(kind, on)
+}
+
+// divide returns the ways that end here and those that go on, without the ones whose value
+// was found before.
+func (f *finder) divide(ways []way) (ends, on []way) {
 	for _, w := range ways {
 		switch {
 		case f.found[w.index].Kind != 0:
@@ -134,19 +153,11 @@ func (f *finder) walk(ways []way) error {
 			on = append(on, w)
 		}
 	}
-	if len(ends) == 0 && len(on) == 0 || len(ends) == 0 && kind != '{' && kind != '[' {
-		return f.d.SkipValue()
-	}
-	if kind != '{' && kind != '[' {
-		raw, err := f.d.ReadValue()
-		if err != nil {
-			return err
-		}
-		return f.keepValue(ends, Value{Kind: kind, Raw: bytes.Clone(raw)})
-	}
-	if len(ends) > 0 {
-		return f.takeWhole(kind, ends, on)
-	}
+	return ends, on
+}
+
+// walkInside reads an array or object in which ways go on.
+func (f *finder) walkInside(kind jsontext.Kind, on []way) error {
 	if err := f.d.Bracket(); err != nil {
 		return err
 	}

@@ -53,10 +53,6 @@ func asScalar(raw []byte) []byte {
 func typed(raw []byte, as string) ([]byte, error) {
 	v := find.ValueOf(raw)
 	text, isScalar := find.Scalar(v)
-	number := func() bool {
-		_, err := strconv.ParseFloat(text, 64)
-		return err == nil && jsontext.Value(text).IsValid() && jsontext.Value(text).Kind() == '0'
-	}
 	switch {
 	case as == "" || v.Kind == 'n' || as == "json":
 		return raw, nil
@@ -67,21 +63,41 @@ func typed(raw []byte, as string) ([]byte, error) {
 		return find.Quote(text), nil
 	case !isScalar:
 		return nil, fmt.Errorf("is %s, not a %s", strictjson.KindName(v.Kind), as)
-	case as == "boolean" && (text == "true" || text == "false"):
-		return []byte(text), nil
-	case as == "integer" && spec.IsNumber(text) && !strings.Contains(text, ".") && number(),
-		(as == "decimal" || as == "number") && number():
+	case fits(text, as):
 		return []byte(text), nil
 	case as == "date" || as == "timestamp":
 		if v := spec.ParseCursor(text); v.Class == spec.CursorTime {
-			switch {
-			case v.Layout == spec.NetDate && as == "date" && v.Time.Equal(v.Time.Truncate(spec.Day)):
-				text = v.Time.Format(time.DateOnly)
-			case v.Layout == spec.NetDate:
-				text = v.Time.Format("2006-01-02T15:04:05.999Z07:00")
-			}
-			return find.Quote(text), nil
+			return find.Quote(timeText(text, &v, as)), nil
 		}
 	}
 	return nil, fmt.Errorf("has the value %q, which is not a %s", spec.Shorten(text), as)
+}
+
+// fits reports whether a text is a value of a type that JSON has itself.
+func fits(text, as string) bool {
+	switch as {
+	case "boolean":
+		return text == "true" || text == "false"
+	case "integer":
+		return spec.IsNumber(text) && !strings.Contains(text, ".") && isJSONNumber(text)
+	case "decimal", "number":
+		return isJSONNumber(text)
+	}
+	return false
+}
+
+func isJSONNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil && jsontext.Value(text).IsValid() && jsontext.Value(text).Kind() == '0'
+}
+
+// timeText is a time as the table reads it.
+func timeText(text string, v *spec.CursorValue, as string) string {
+	switch {
+	case v.Layout != spec.NetDate:
+		return text
+	case as == "date" && v.Time.Equal(v.Time.Truncate(spec.Day)):
+		return v.Time.Format(time.DateOnly)
+	}
+	return v.Time.Format("2006-01-02T15:04:05.999Z07:00")
 }

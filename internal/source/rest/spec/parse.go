@@ -139,6 +139,7 @@ func (d *Definition) readFeed(o *object, incremental bool) {
 	d.Mode, d.Key = feedmill.ReadMode(o.Object, incremental)
 }
 
+// readResponse reads how the records of a feed are read.
 func readResponse(o *object) Response {
 	r := Response{Format: "auto", Types: "auto", Rules: o.r.rules}
 	r.Deleted = o.readDeleted()
@@ -170,12 +171,7 @@ func readResponse(o *object) Response {
 		format = "xml"
 	}
 	r.readExplode(response, format)
-	if response.Has("sheet") && !takes(r.Format, "sheet") {
-		response.Fault("sheet", "Data in "+r.Format+" has no sheets. Remove this field.")
-	}
-	if response.Has("sheet") {
-		r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
-	}
+	r.readSheet(response)
 	r.Types = response.choice("types", "auto", "auto", "text")
 	r.Entry, _ = response.text("entry")
 	if r.FileColumn, _ = response.text("fileColumn"); response.Has("fileColumn") && r.FileColumn == "" {
@@ -189,6 +185,17 @@ func readResponse(o *object) Response {
 		}
 	}
 	return r
+}
+
+// readSheet reads which sheet of a spreadsheet has the records.
+func (r *Response) readSheet(response *object) {
+	if !response.Has("sheet") {
+		return
+	}
+	if !takes(r.Format, "sheet") {
+		response.Fault("sheet", "Data in "+r.Format+" has no sheets. Remove this field.")
+	}
+	r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
 }
 
 // readPageFormat reads the format of pages, auto where none is set that can be read.
