@@ -35,8 +35,6 @@ func TestMembersOfClient(t *testing.T) {
 		{keepView{}, client.Keep{}},
 		{keyView{}, client.Key{}},
 		{linkView{}, client.Link{}},
-		{operateView{}, client.Operation{}},
-		{seriesPoint{}, client.OperationPoint{}},
 		{problem{}, client.Problem{}},
 		{problemFault{}, client.Fault{}},
 		{fieldView{}, client.ViewField{}},

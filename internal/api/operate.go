@@ -10,14 +10,6 @@ import (
 	"github.com/feedmill/feedmill/client"
 )
 
-// operateView is how the service does, over all workspaces.
-type operateView struct {
-	Series   []seriesPoint        `json:"series"`
-	Breakers []client.OpenBreaker `json:"breakers"`
-	Stores   []client.StoreState  `json:"stores"`
-	Replicas []client.Replica     `json:"replicas"`
-}
-
 // storePatience is how long a store may take to say that it is there.
 const storePatience = 5 * time.Second
 
@@ -25,7 +17,7 @@ func (s *Server) operate(c *call) (answer, error) {
 	if !c.who.AllWorkspaces {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" can view the status of the service."}
 	}
-	v := operateView{Breakers: []client.OpenBreaker{}, Stores: []client.StoreState{s.recordStore(c.ctx())}}
+	v := client.Operation{Breakers: []client.OpenBreaker{}, Stores: []client.StoreState{s.recordStore(c.ctx())}}
 	reports, err := s.processes(c.ctx())
 	if err != nil {
 		return answer{}, err

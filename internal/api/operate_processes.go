@@ -85,7 +85,7 @@ func (s *Server) process() processState {
 
 // report says how this process does and, at the end of a step of the series, what it did
 // in it. That a report is lost is no harm: the next one comes soon.
-func (s *Server) report(ctx context.Context, point *seriesPoint) {
+func (s *Server) report(ctx context.Context, point *client.OperationPoint) {
 	ctx, cancel := context.WithTimeout(ctx, reportPatience)
 	defer cancel()
 	_, _ = s.askStore(ctx) // for how long it takes; that it fails the report says, too
@@ -93,8 +93,8 @@ func (s *Server) report(ctx context.Context, point *seriesPoint) {
 	said := feedmill.ProcessReport{Process: s.name, At: now(), Text: text}
 	var did *feedmill.ProcessReport
 	if err == nil && point != nil {
-		did = &feedmill.ProcessReport{Process: s.name, At: time.Time(point.At).UTC().Truncate(seriesStep)}
-		did.Text, err = json.Marshal(point.figures)
+		did = &feedmill.ProcessReport{Process: s.name, At: point.At.UTC().Truncate(seriesStep)}
+		did.Text, err = json.Marshal(point)
 	}
 	if err == nil {
 		err = s.Store.ReportProcess(ctx, said, did)
@@ -146,19 +146,20 @@ func (s *Server) otherProcesses(ctx context.Context) (all []processState, err er
 
 // allSeries are the points of the last day over all processes. What each counted is added
 // up; what all of them see in the store is the same for all.
-func (s *Server) allSeries(ctx context.Context) ([]seriesPoint, error) {
+func (s *Server) allSeries(ctx context.Context) ([]client.OperationPoint, error) {
 	reports, err := s.Store.ProcessPoints(ctx, now().Add(-feedmill.KeepProcessPoints))
 	if err != nil {
 		return nil, err
 	}
-	points := []seriesPoint{}
+	points := []client.OperationPoint{}
 	for _, r := range reports {
-		var f figures
+		var f client.OperationPoint
 		if err := json.Unmarshal(r.Text, &f); err != nil {
 			return nil, fmt.Errorf("reading a data point of a process: %w", err)
 		}
-		if n := len(points); n == 0 || !time.Time(points[n-1].At).Equal(r.At) {
-			points = append(points, seriesPoint{At: timestamp(r.At), figures: f})
+		if n := len(points); n == 0 || !points[n-1].At.Equal(r.At) {
+			f.At = r.At
+			points = append(points, f)
 			continue
 		}
 		p := &points[len(points)-1]

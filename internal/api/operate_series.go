@@ -5,29 +5,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill/client"
 )
 
 // seriesStep is how far apart the points of the operator's series are.
 const seriesStep = time.Minute
-
-// seriesPoint is how the service did in one step. Rates are for each second.
-type seriesPoint struct {
-	At timestamp `json:"at"`
-	// Attempts are those that were delivered and those that failed.
-	Attempts float64 `json:"attempts"`
-	figures  `json:",inline"`
-}
-
-// figures are what is counted in a step.
-type figures struct {
-	Accepted  float64 `json:"accepted"`
-	Delivered float64 `json:"delivered"`
-	Failed    float64 `json:"failed"`
-	Open      float64 `json:"open"`
-	OldestDue float64 `json:"oldestDueSeconds"`
-	InFlight  float64 `json:"inFlight"`
-	Refreshes float64 `json:"refreshes"`
-}
 
 // series makes points of the counters of this process.
 type series struct {
@@ -58,7 +41,7 @@ func (s *Server) Observe(ctx context.Context) error {
 
 // sample makes a point of what was counted since the last one. A metric that cannot be
 // gathered is zero.
-func (s *series) sample(from prometheus.Gatherer, at time.Time) seriesPoint {
+func (s *series) sample(from prometheus.Gatherer, at time.Time) client.OperationPoint {
 	values := gather(from)
 	seconds := at.Sub(s.lastAt).Seconds()
 	rate := func(name string) float64 {
@@ -67,11 +50,12 @@ func (s *series) sample(from prometheus.Gatherer, at time.Time) seriesPoint {
 		}
 		return max(values[name]-s.last[name], 0) / seconds
 	}
-	p := seriesPoint{At: timestamp(at), figures: figures{
+	p := client.OperationPoint{
+		At:       at,
 		Accepted: rate("feedmill_events_accepted_total"), Delivered: rate(deliveredAttempts), Failed: rate(failedAttempts),
 		Open: values["feedmill_deliveries_open"], OldestDue: values["feedmill_delivery_oldest_due_seconds"],
 		InFlight: values["feedmill_delivery_in_flight"], Refreshes: values["feedmill_refresh_running"],
-	}}
+	}
 	s.last, s.lastAt = values, at
 	return p
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 func TestSeriesAreRatesOfCounters(t *testing.T) {
@@ -36,12 +37,12 @@ func TestSeriesAreRatesOfCounters(t *testing.T) {
 func TestOperateIsOverAllReplicas(t *testing.T) {
 	w := newWorld(t)
 	minute := now().Truncate(seriesStep)
-	first := seriesPoint{At: timestamp(minute), figures: figures{Accepted: 2, Open: 5, InFlight: 1}}
+	first := client.OperationPoint{At: minute, Accepted: 2, Open: 5, InFlight: 1}
 	w.report(t.Context(), &first)
 	options := w.Options
 	options.Metrics, options.Version = prometheus.NewRegistry(), "other"
 	other := New(options)
-	other.report(t.Context(), &seriesPoint{At: timestamp(minute.Add(20 * time.Second)), figures: figures{Accepted: 3, Open: 4, InFlight: 2}})
+	other.report(t.Context(), &client.OperationPoint{At: minute.Add(20 * time.Second), Accepted: 3, Open: 4, InFlight: 2})
 	w.Auth = operators{w.workspace}
 	w.dispatcher.breakers = []feedmill.OpenBreaker{{Workspace: w.workspace, Subscription: "sub_gone", State: feedmill.BreakerOpen, Since: minute, LastError: "connect: refused", ProbeAt: minute}}
 	var got struct {
@@ -53,7 +54,7 @@ func TestOperateIsOverAllReplicas(t *testing.T) {
 			Name                    string
 			LatencyMs, P50Ms, P99Ms *float64
 		}
-		Series   []figures
+		Series   []client.OperationPoint
 		Replicas []struct {
 			Version         string
 			LeaseAgeSeconds float64
@@ -70,7 +71,7 @@ func TestOperateIsOverAllReplicas(t *testing.T) {
 		}
 	}
 	ask()
-	if len(got.Series) != 1 || got.Series[0] != (figures{Accepted: 5, Open: 5, InFlight: 3}) {
+	if len(got.Series) != 1 || got.Series[0] != (client.OperationPoint{At: minute, Accepted: 5, Open: 5, InFlight: 3}) {
 		t.Errorf("the series are %+v", got.Series)
 	}
 	if len(got.Replicas) != 2 || got.Replicas[1].Version != "other" || got.Replicas[1].LeaseAgeSeconds > processGone.Seconds() {
