@@ -26,7 +26,7 @@ func TestTypeScriptIsGenerated(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "openapi.json"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, folder, npm(t, "openapi-typescript"), "openapi.json", "--output", "openapi.ts")
+	run(t, folder, npm(t, "openapi-typescript"), "openapi.json", "--empty-objects-unknown", "--output", "openapi.ts")
 	types, err := os.ReadFile(filepath.Join(folder, "openapi.ts"))
 	if err != nil {
 		t.Fatal(err)

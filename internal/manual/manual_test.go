@@ -113,14 +113,14 @@ func TestEveryFileIsAPage(t *testing.T) {
 	}
 }
 
-// TestEveryOperationIsShown checks that each operation is on one page, with three examples.
+// TestEveryOperationIsShown checks that each operation is on one page, with five examples.
 func TestEveryOperationIsShown(t *testing.T) {
 	b := newServer().load()
 	shown := make(map[string]int)
 	for _, p := range b.pages {
 		for _, o := range p.Operations {
 			shown[o.ID]++
-			if len(o.Samples) != 3 {
+			if len(o.Samples) != 5 {
 				t.Errorf("%s has %d examples", o.ID, len(o.Samples))
 			}
 		}

@@ -24,6 +24,9 @@ type written struct {
 	Curl string
 	CLI  string
 	Go   string
+	// TypeScript and Python replace the derived calls.
+	TypeScript string `yaml:"typescript"`
+	Python     string
 }
 
 // readSamples returns the written examples by the ids of their operations.
@@ -46,6 +49,8 @@ func (d *document) samples(method, at string, o described) []sample {
 		{"curl", highlight("sh", curl)},
 		{"CLI", highlight("sh", cmp.Or(w.CLI, "# The command line does not have this operation."))},
 		{"Go", highlight("go", cmp.Or(w.Go, "// The package client does not have this operation."))},
+		{"TypeScript", highlight("js", d.typeScript(at, o))},
+		{"Python", highlight("python", d.python(at, o))},
 	}
 }
 

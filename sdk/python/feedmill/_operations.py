@@ -159,14 +159,14 @@ class Operations(Transport):
     def change_version(
         self,
         id: str,
-        version: str,
+        version: int,
         body: ChangeVersionBody,
         *,
         content_type: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> FeedVersion:
         """Pin or unpin a version: ``PATCH /data_feeds/{id}/versions/{version}``."""
-        return self._data("PATCH", f"/data_feeds/{_quote(id, safe='')}/versions/{_quote(version, safe='')}", {}, body=body, content_type=content_type, headers=headers)
+        return self._data("PATCH", f"/data_feeds/{_quote(id, safe='')}/versions/{_quote(str(version), safe='')}", {}, body=body, content_type=content_type, headers=headers)
 
     def create_connection(
         self,
@@ -471,12 +471,12 @@ class Operations(Transport):
     def get_version(
         self,
         id: str,
-        version: str,
+        version: int,
         *,
         headers: Mapping[str, str] | None = None,
     ) -> FeedVersion:
         """Get a version: ``GET /data_feeds/{id}/versions/{version}``."""
-        return self._data("GET", f"/data_feeds/{_quote(id, safe='')}/versions/{_quote(version, safe='')}", {}, headers=headers)
+        return self._data("GET", f"/data_feeds/{_quote(id, safe='')}/versions/{_quote(str(version), safe='')}", {}, headers=headers)
 
     def get_workspace(
         self,
@@ -965,13 +965,13 @@ class Operations(Transport):
     def restore_version(
         self,
         id: str,
-        version: str,
+        version: int,
         *,
         idempotency_key: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> DataFeed:
         """Restore a version: ``POST /data_feeds/{id}/versions/{version}/restore``."""
-        return self._data("POST", f"/data_feeds/{_quote(id, safe='')}/versions/{_quote(version, safe='')}/restore", {}, idempotency_key=idempotency_key, headers=headers)
+        return self._data("POST", f"/data_feeds/{_quote(id, safe='')}/versions/{_quote(str(version), safe='')}/restore", {}, idempotency_key=idempotency_key, headers=headers)
 
     def resume_data_feed(
         self,

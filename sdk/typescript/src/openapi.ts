@@ -1608,7 +1608,7 @@ export interface components {
         };
         Connection: {
             /** @description The settings of the connection, with `***` for every secret. */
-            config: Record<string, never>;
+            config: Record<string, unknown>;
             connector: string;
             createdAt: components["schemas"]["Timestamp"];
             id: string;
@@ -1847,7 +1847,7 @@ export interface components {
         };
         /** @description How the data of an upload is read, or how the data is fetched. It never contains secrets. */
         FeedSource: components["schemas"]["UploadSource"] | {
-            request: Record<string, never>;
+            request: Record<string, unknown>;
         };
         FeedVersion: {
             /** @description The size of its files in bytes. Versions share files, so several versions together can use less. */
@@ -2033,12 +2033,12 @@ export interface components {
             values?: unknown;
         };
         ManifestRequest: {
-            body?: Record<string, never>;
-            headers?: Record<string, never>;
+            body?: Record<string, unknown>;
+            headers?: Record<string, unknown>;
             method?: string;
             /** @description The path after the base URL. */
             path?: string;
-            query?: Record<string, never>;
+            query?: Record<string, unknown>;
             timeout?: string;
             /** @description An absolute URL instead of `path`. */
             url?: string;
@@ -2046,7 +2046,7 @@ export interface components {
         ManifestView: {
             auth?: components["schemas"]["ManifestAuth"];
             description?: string;
-            each?: Record<string, never>;
+            each?: Record<string, unknown>;
             errors?: components["schemas"]["RestErrors"];
             fields: {
                 [key: string]: components["schemas"]["ManifestField"];
@@ -2055,7 +2055,7 @@ export interface components {
                 /** @description The field that shows which records are new. */
                 field: string;
             };
-            job?: Record<string, never>;
+            job?: Record<string, unknown>;
             /** @description The fields that identify a record. */
             key?: string[];
             pagination?: components["schemas"]["RestPagination"];
@@ -2801,7 +2801,7 @@ export interface components {
                 /** @description Any JSON for `json`, an object of texts for `form`, or a text for `text`. For `graphql`, an object with `query` and `variables`, if they are not set as members of the body. */
                 value?: unknown;
                 /** @description The variables, for `graphql`. A parameter such as `variables.after` sets one of them. */
-                variables?: Record<string, never>;
+                variables?: Record<string, unknown>;
             };
             headers?: {
                 [key: string]: components["schemas"]["RestHeaderText"] | (number | boolean) | components["schemas"]["RestSecret"];
@@ -3007,9 +3007,9 @@ export interface components {
             description?: string;
             /** @description The URL of the API documentation. */
             docs?: string;
-            each?: Record<string, never>;
+            each?: Record<string, unknown>;
             errors?: components["schemas"]["RestErrors"];
-            job?: Record<string, never>;
+            job?: Record<string, unknown>;
             pagination?: components["schemas"]["RestPagination"];
             rateLimit?: components["schemas"]["RestRateLimit"];
             request?: components["schemas"]["ManifestRequest"];
@@ -3454,7 +3454,7 @@ export interface components {
          */
         outputNumbers: "text";
         /** @description The number of the version. */
-        pathVersion: string;
+        pathVersion: number;
         /** @description Your own ID for this request. The response and the log contain it. */
         requestId: string;
         /** @description Only records at or after this time. */
@@ -3701,7 +3701,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description As in `NewConnection`, with all members optional. */
-                    config?: Record<string, never>;
+                    config?: Record<string, unknown>;
                     /** @description The connector of the connection. It cannot be changed. */
                     connector?: string;
                     serviceName?: components["schemas"]["ServiceName"];
@@ -3904,7 +3904,7 @@ export interface operations {
                  * @example request: {url: 'https://shop.example/orders'}
                  *     schedule: {every: 15m}
                  */
-                "application/yaml": Record<string, never> | string;
+                "application/yaml": Record<string, unknown> | string;
                 "application/zip": unknown;
                 "application/zstd": unknown;
                 "multipart/form-data": {
@@ -4068,7 +4068,7 @@ export interface operations {
                  * @example request: {url: 'https://shop.example/orders'}
                  *     schedule: {every: 15m}
                  */
-                "application/yaml": Record<string, never> | string;
+                "application/yaml": Record<string, unknown> | string;
                 "application/zip": unknown;
                 "application/zstd": unknown;
                 "multipart/form-data": {
@@ -4114,7 +4114,7 @@ export interface operations {
                             handle: components["schemas"]["PreviewHandle"] | null;
                             /** @description The number of rows that the feed would have. */
                             rowCount: number;
-                            rows: Record<string, never>[];
+                            rows: Record<string, unknown>[];
                             source: components["schemas"]["FeedSource"];
                             trace: components["schemas"]["TracedRequest"][];
                             warnings: components["schemas"]["Warning"][];
@@ -4227,7 +4227,7 @@ export interface operations {
                     viewName?: string;
                 };
                 /** @example name: Orders */
-                "application/yaml": Record<string, never> | string;
+                "application/yaml": Record<string, unknown> | string;
             };
         };
         responses: {
@@ -4311,11 +4311,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>[];
+                    "application/json": Record<string, unknown>[];
                     "application/vnd.apache.arrow.stream": string;
                     "application/vnd.apache.parquet": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
-                    "application/x-ndjson": Record<string, never>;
+                    "application/x-ndjson": Record<string, unknown>;
                     "text/csv": string;
                 };
             };
@@ -4423,11 +4423,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>[];
+                    "application/json": Record<string, unknown>[];
                     "application/vnd.apache.arrow.stream": string;
                     "application/vnd.apache.parquet": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
-                    "application/x-ndjson": Record<string, never>;
+                    "application/x-ndjson": Record<string, unknown>;
                     "text/csv": string;
                 };
             };
@@ -4813,11 +4813,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>[];
+                    "application/json": Record<string, unknown>[];
                     "application/vnd.apache.arrow.stream": string;
                     "application/vnd.apache.parquet": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
-                    "application/x-ndjson": Record<string, never>;
+                    "application/x-ndjson": Record<string, unknown>;
                     "text/csv": string;
                 };
             };
@@ -4977,7 +4977,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reject"][];
-                    "application/x-ndjson": Record<string, never>;
+                    "application/x-ndjson": Record<string, unknown>;
                 };
             };
         };
@@ -6015,7 +6015,7 @@ export interface operations {
                         /** @description Whether the event is about Feedmill itself. */
                         operational: boolean;
                         /** @description The JSON Schema of `data`. */
-                        schema: Record<string, never>;
+                        schema: Record<string, unknown>;
                         /** @enum {string} */
                         status: "available" | "unavailable";
                     }[];
@@ -6289,11 +6289,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>[];
+                    "application/json": Record<string, unknown>[];
                     "application/vnd.apache.arrow.stream": string;
                     "application/vnd.apache.parquet": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
-                    "application/x-ndjson": Record<string, never>;
+                    "application/x-ndjson": Record<string, unknown>;
                     "text/csv": string;
                 };
             };
@@ -6377,7 +6377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": Record<string, unknown>;
                 };
             };
         };
@@ -6453,7 +6453,7 @@ export interface operations {
                  *     viewName: sales.orders
                  *     query: {fields: [{field: id}]}
                  */
-                "application/yaml": Record<string, never> | string;
+                "application/yaml": Record<string, unknown> | string;
             };
         };
         responses: {
@@ -6494,7 +6494,7 @@ export interface operations {
                             parameters: string[];
                             /** @description The requests and their durations. */
                             requests: components["schemas"]["TracedRequest"][];
-                            rows: Record<string, never>[];
+                            rows: Record<string, unknown>[];
                             /** @description The statement, with placeholders for its parameters. */
                             sql: string;
                             warnings: components["schemas"]["Warning"][];
@@ -6671,7 +6671,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/schema+json": Record<string, never>;
+                    "application/schema+json": Record<string, unknown>;
                 };
             };
         };
@@ -6694,7 +6694,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/schema+json": Record<string, never>;
+                    "application/schema+json": Record<string, unknown>;
                 };
             };
         };
