@@ -84,10 +84,11 @@ func TestConnectAService(t *testing.T) {
 // application that people come back to.
 func startProvider() (stop func()) {
 	server.provider = connecttest.New()
-	server.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server.pages.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Write([]byte(`<!doctype html><html lang="en"><title>App</title><link rel="icon" href="data:,">Back in the application`))
-	}))
+	})
+	server.app = httptest.NewServer(&server.pages)
 	return func() {
 		server.provider.Close()
 		server.app.Close()

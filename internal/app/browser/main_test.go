@@ -33,9 +33,10 @@ import (
 var server struct {
 	url, key, link string
 	// provider is where people sign in for the service ledgerly, and app the
-	// application that they come back to.
+	// application that they come back to, whose pages may call the API.
 	provider *connecttest.Provider
 	app      *httptest.Server
+	pages    http.ServeMux
 	// browser is the context of the browser.
 	browser context.Context
 }
@@ -100,7 +101,7 @@ func startServer() (stop func(), err error) {
 	address := fmt.Sprint("127.0.0.1:", pgtest.FreePort())
 	c, err := config.Load("", []string{
 		"FEEDMILL_LISTEN=" + address, "FEEDMILL_DATA=" + data, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_RETRY_SCHEDULE=24h",
-		"FEEDMILL_PUBLIC_URL=http://" + address, "FEEDMILL_SERVICES_DIR=" + services, "FEEDMILL_CONNECT_REDIRECTS=" + server.app.URL,
+		"FEEDMILL_PUBLIC_URL=http://" + address, "FEEDMILL_SERVICES_DIR=" + services, "FEEDMILL_CONNECT_REDIRECTS=" + server.app.URL, "FEEDMILL_CORS_ORIGINS=" + server.app.URL,
 		"FEEDMILL_SERVICE_CLIENTS=ledgerly=" + connecttest.ClientID + ":" + connecttest.ClientSecret,
 		"FEEDMILL_OIDC_ISSUER=" + server.provider.URL, "FEEDMILL_OIDC_AUDIENCE=feedmill-api",
 		"FEEDMILL_OIDC_CLIENT_ID=" + connecttest.ClientID, "FEEDMILL_OIDC_CLIENT_SECRET=" + connecttest.ClientSecret,
