@@ -38,7 +38,7 @@ type foundField struct {
 // versions and their exports: hyparquet and apache-arrow, both in JavaScript.
 func TestIndependentReaders(t *testing.T) {
 	r, store := reader(t)
-	in := everyWidth(3000)
+	in := everyWidth(1000)
 	v := in.write(t, store, "stored.parquet")
 	every := make([]int, len(in.columns))
 	for i := range every {
