@@ -2088,7 +2088,7 @@ export interface components {
             meta: components["schemas"]["Meta"];
         };
         Meta: {
-            /** @description The path of this resource. */
+            /** @description The path of this resource. `GET` it to read the resource again. */
             url: string;
         };
         MySQLConfig: {
@@ -4119,7 +4119,8 @@ export interface operations {
                             trace: components["schemas"]["TracedRequest"][];
                             warnings: components["schemas"]["Warning"][];
                         };
-                        meta: components["schemas"]["Meta"];
+                        /** @description Empty: a preview is not stored, so it has no URL. */
+                        meta: Record<string, unknown>;
                     };
                 };
             };
@@ -6499,7 +6500,8 @@ export interface operations {
                             sql: string;
                             warnings: components["schemas"]["Warning"][];
                         };
-                        meta: components["schemas"]["Meta"];
+                        /** @description Empty: a preview is not stored, so it has no URL. */
+                        meta: Record<string, unknown>;
                     };
                 };
             };
