@@ -189,6 +189,12 @@ The Go examples use the package ` + "`github.com/feedmill/feedmill/client`" + `:
 
 ` + "```go\nc := client.New(os.Getenv(\"FEEDMILL_SERVER\"), os.Getenv(\"FEEDMILL_API_KEY\"))\n```" + `
 
+The TypeScript and Python examples use the packages in ` + "`sdk/typescript` and `sdk/python`" + ` of the repository:
+
+` + "```js\nimport { Client } from \"feedmill\";\n\nconst client = new Client(process.env.FEEDMILL_SERVER, process.env.FEEDMILL_API_KEY);\n```" + `
+
+` + "```python\nimport os\n\nimport feedmill\n\nclient = feedmill.Client(os.environ[\"FEEDMILL_SERVER\"], os.environ[\"FEEDMILL_API_KEY\"])\n```" + `
+
 The OpenAPI document is at [/openapi.json](/openapi.json).
 `)
 }
