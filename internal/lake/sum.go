@@ -177,15 +177,7 @@ func (s *summer) column(v *columnar.Vector, seed uint64) {
 			}
 		}
 	case v.Wide == nil:
-		for i, n := range v.Ints[:v.Len] {
-			if !v.Null(i) {
-				scale := v.Scale
-				for scale > 0 && n%10 == 0 {
-					n, scale = n/10, scale-1
-				}
-				hashes[i] += word.of(uint64(n), uint64(scale)<<8^kind)
-			}
-		}
+		word.addDecimals(hashes, v, kind)
 	default:
 		for i := range hashes {
 			if !v.Null(i) {
@@ -209,6 +201,28 @@ func newWordHash(seed uint64) wordHash { return wordHash{seed ^ sumKey1, seed ^ 
 // of is the hash of a value and of what else is to be known of it.
 func (h wordHash) of(value, kind uint64) uint64 {
 	return foldProduct(foldProduct(value^sumKey0, h.a)^kind, h.b)
+}
+
+// addDecimals adds the hashes of decimals that fit a word to those of their rows.
+func (h wordHash) addDecimals(hashes []uint64, v *columnar.Vector, kind uint64) {
+	usual, nulls := uint64(v.Scale)<<8^kind, v.Valid != nil
+	for i, n := range v.Ints[:len(hashes)] {
+		switch {
+		case nulls && v.Null(i):
+		case n%10 != 0: // as most
+			hashes[i] += h.of(uint64(n), usual)
+		default:
+			hashes[i] += h.ofRound(n, v.Scale, kind)
+		}
+	}
+}
+
+// ofRound is the hash of a decimal without the zeros at its end.
+func (h wordHash) ofRound(n int64, scale int, kind uint64) uint64 {
+	for scale > 0 && n%10 == 0 {
+		n, scale = n/10, scale-1
+	}
+	return h.of(uint64(n), uint64(scale)<<8^kind)
 }
 
 // addTexts adds the hashes of texts to those of their rows.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -95,6 +96,27 @@ func TestFormatsOfTheSource(t *testing.T) {
 		schema, _ := inference.Decide([]string{"c"}, feedmill.Findings{})
 		if c := schema.Columns[0]; typeName(c) != want || c.Format != format {
 			t.Errorf("numbers of the format %q are %s with the format %q, want %s", format, typeName(c), c.Format, want)
+		}
+	}
+}
+
+// TestDays compares days with the calendar of the standard library: every fifth, and so every day of the 400
+// years after which the calendar repeats.
+func TestDays(t *testing.T) {
+	at := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	for ; at.Year() < 10_000; at = at.AddDate(0, 0, 5) {
+		year, month, day := at.Date()
+		if d := (date{year, int(month), day}); !d.real() || d.unix() != at.Unix()/(24*3600) {
+			t.Fatalf("%v is day %d, want %d", d, d.unix(), at.Unix()/(24*3600))
+		}
+	}
+	for _, text := range []string{"0001-01-01", "2026/11/18", "9999-12-31", "1900-02-28", "2000-02-29"} {
+		want, err := time.Parse(time.DateOnly, strings.ReplaceAll(text, "/", "-"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := parseDate([]byte(text), 0, len(text)); !ok || d.unix() != want.Unix()/(24*3600) {
+			t.Errorf("%s is read as %v", text, d)
 		}
 	}
 }

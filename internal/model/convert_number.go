@@ -17,21 +17,18 @@ func (c *converter) integers() bool {
 		s, e := cell.Range()
 		start, end := int(s), int(e)
 		if start < end && end >= 16 && digital>>cell.Kind()&1 != 0 {
-			sign := int64(1)
-			if data[start] == '-' {
-				sign = -1
-				start++
-			}
+			minus := one(data[start] == '-')
+			start += minus
 			n := end - start
 			if uint(n-1) < 8 && (n == 1 || data[start] != '0') {
 				if word := lastBytes(data, end, n); digits8(word) {
-					out[row] = sign * int64(value8(word))
+					out[row] = signed(value8(word), minus)
 					continue
 				}
 			} else if uint(n-1) < 16 && data[start] != '0' {
 				high, low := lastBytes(data, end-8, n-8), lastBytes(data, end, 8)
 				if digits8(high) && digits8(low) {
-					out[row] = sign * int64(value8(high)*1e8+value8(low))
+					out[row] = signed(value8(high)*1e8+value8(low), minus)
 					continue
 				}
 			}

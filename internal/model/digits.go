@@ -103,3 +103,14 @@ func mulAdd(n columnar.Int128, factor, more uint64) columnar.Int128 {
 	low, carry := bits.Add64(low, more, 0)
 	return columnar.Int128{Hi: int64(uint64(n.Hi)*factor + high + carry), Lo: low}
 }
+
+// signed is a number below 2^63, negative where minus is 1 and not 0.
+func signed(n uint64, minus int) int64 { return int64(n^-uint64(minus)) + int64(minus) }
+
+// one is 1 for true and 0 for false, without a branch: signs of numbers vary at random.
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -126,9 +126,7 @@ func (l *scan) integers() {
 			}
 			break
 		}
-		if data[start] == '-' {
-			start++
-		}
+		start += one(data[start] == '-')
 		n := end - start
 		if uint(n-1) >= 15 || digital>>cell.Kind()&1 == 0 {
 			break

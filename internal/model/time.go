@@ -38,8 +38,10 @@ func parseDate(data []byte, start, end int) (d date, ok bool) {
 	if !digits8(head&^middle|zeros8&middle) || !isDigit(text[8]) || !isDigit(text[9]) {
 		return d, false
 	}
-	d.year = pair(text[0], text[1])*100 + pair(text[2], text[3])
-	d.month, d.day = pair(text[5], text[6]), pair(text[8], text[9])
+	// Each byte becomes the number that it makes with the one behind it.
+	pairs := head&^middle | zeros8&middle - zeros8
+	pairs = pairs*10 + pairs>>8
+	d.year, d.month, d.day = int(pairs&0xff*100+pairs>>16&0xff), int(pairs>>40&0xff), pair(text[8], text[9])
 	return d, true
 }
 
@@ -62,11 +64,10 @@ func leap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0
 // unix counts the days since 1970.
 func (d date) unix() int64 {
 	// The year begins in March here, so that a leap day is its last.
-	if d.month <= 2 {
-		d.year--
-		d.month += 12
-	}
-	return int64(365*d.year + d.year/4 - d.year/100 + d.year/400 + (153*(d.month-3)+2)/5 + d.day - 1 - 719468)
+	early := one(d.month <= 2)
+	year, month := uint(d.year-early), uint(d.month+12*early)
+	centuries := year / 100
+	return int64(365*year+year/4-centuries+centuries/4+(153*(month-3)+2)/5+uint(d.day)) - 719469
 }
 
 // dayOf counts the days since 1970 and reports false where there is no such day.
