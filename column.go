@@ -110,7 +110,7 @@ const (
 	WarnHeader         = "renamed-column"     // a name is blank, repeated or too long
 	WarnNoHeader       = "no-header"          // the first record is data, so the columns are numbered
 	WarnKeys           = "duplicate-key"      // an object has a key twice; the last one counts
-	WarnShape          = "unshaped-table"     // a table whose rows are no objects, in a document that is too long to make objects of them
+	WarnShape          = "unshaped-table"     // a JSON table without an object for each row, in a document that is too large to convert
 	WarnColumnArrays   = "column-arrays"      // the members of an object are few values each, and are taken for columns
 	WarnExplode        = "nothing-exploded"   // no record has anything at the path whose elements become rows
 	WarnRecords        = "other-records"      // there are records elsewhere in the document, too
