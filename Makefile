@@ -14,6 +14,8 @@
 #   make clean    remove what was built
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The date of the documentation is the date of the commit, so that builds are reproducible.
+DATE := $(shell git log -1 --format=%cs 2>/dev/null)
 
 # The tests run with the race detector. Compiling SQLite takes more than a
 # minute for each mode of building, so the linters ask for the same mode and
@@ -42,7 +44,7 @@ SMALL := -s -w $(if $(filter Linux,$(shell uname -s)),-extldflags=-Wl$(comma)--n
 # The same sources and the same version are the same bytes, wherever they lie.
 build:
 	@echo 'building bin/feedmill; the first build compiles SQLite and links DuckDB, which takes minutes, later ones seconds'
-	CGO_ENABLED=1 go build -trimpath -buildvcs=false -ldflags "-buildid= $(SMALL) -X main.version=$(VERSION)" -o bin/feedmill ./cmd/feedmill
+	CGO_ENABLED=1 go build -trimpath -buildvcs=false -ldflags "-buildid= $(SMALL) -X main.version=$(VERSION) -X github.com/feedmill/feedmill/internal/manual.updated=$(DATE)" -o bin/feedmill ./cmd/feedmill
 
 # Without the setting every process of the race detector, and so every package,
 # sleeps for a second before it ends. One package more than there are processors

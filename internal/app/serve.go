@@ -85,7 +85,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	options := a.apiOptions(events, metrics)
 	options.Feeds, options.Connections, options.SignIns = feeds, feeds.connections, feeds.people
 	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version
-	options.Docs = manual.New(manual.Options{Document: openapi.JSON, Tokens: ui.Tokens(), Mark: ui.Mark(), Theme: ui.Theme, PublicURL: a.config.PublicURL})
+	options.Docs = manual.New(manual.Options{Document: openapi.JSON, Tokens: ui.Tokens(), Mark: ui.Mark(), Theme: ui.Theme, Version: version, PublicURL: a.config.PublicURL})
 	endpoints := api.New(options)
 	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/feedmill/feedmill/docs"
 )
@@ -33,9 +34,14 @@ type Options struct {
 	Mark []byte
 	// Theme returns the theme that a visitor has chosen: light, dark or auto.
 	Theme func(*http.Request) string
+	// Version is the version of the program, which the pages describe.
+	Version string
 	// PublicURL is the address in examples; empty for the address of the request.
 	PublicURL string
 }
+
+// updated is the date of the last change, such as 2026-11-18. The build sets it.
+var updated string
 
 // Server serves the documentation. It is an [http.Handler] for /docs and everything below.
 type Server struct {
@@ -88,6 +94,8 @@ type view struct {
 	Query   string
 	Found   []group
 	Nearest []entry
+	Version string
+	Updated time.Time // zero if it is unknown
 }
 
 func (s *Server) page(w http.ResponseWriter, r *http.Request, at string) {
@@ -155,7 +163,10 @@ var templates = sync.OnceValue(func() *template.Template {
 })
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, v view) {
-	v.Book, v.Theme = s.load(), s.Theme(r)
+	v.Book, v.Theme, v.Version = s.load(), s.Theme(r), s.Version
+	if at, err := time.Parse(time.DateOnly, updated); err == nil {
+		v.Updated = at
+	}
 	var text bytes.Buffer
 	if err := templates().ExecuteTemplate(&text, "page", v); err != nil {
 		panic(err) // the templates and their data are part of the program

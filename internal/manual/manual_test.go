@@ -239,3 +239,37 @@ func TestRenderer(t *testing.T) {
 		}
 	}
 }
+
+// Sections between the comments of tabs become tabs, of which the first is chosen. Their headings stay in
+// the contents.
+func TestTabs(t *testing.T) {
+	p := render("how-to/a.md", []byte("# A\n\n## B\n\n<!-- tabs -->\n\n### Go\n\nOne.\n\n```sh\n### no heading\n```\n\n#### Deeper\n\n### C & D\n\nTwo.\n\n<!-- end of tabs -->\n\nAfter.\n"))
+	text := string(p.HTML)
+	for _, want := range []string{
+		`value="go" checked>Go</label><label><input type="radio" name="tabs-1" value="c--d">C &amp; D</label></fieldset>`,
+		`<section class="panel" id="go" aria-label="Go">`, `<h4 id="deeper">`, `<section class="panel" id="c--d"`, "</section>\n</div>\n<p>After.</p>",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing in %s", want, text)
+		}
+	}
+	if strings.Count(text, "<section") != 2 || strings.Index(text, "Deeper") > strings.Index(text, `id="c--d"`) || len(p.TOC) != 4 {
+		t.Errorf("the tabs are %s, the contents %+v", text, p.TOC)
+	}
+}
+
+// Pages show the version of the program, and the date of the build if it is known.
+func TestVersionAndDate(t *testing.T) {
+	o := newServer().Options
+	o.Version = "1.2.3"
+	s := New(o)
+	before := get(s, "/docs/how-to/verify-webhooks").Body.String()
+	if !strings.Contains(before, `Version </span>1.2.3</a>`) || strings.Contains(before, "Updated") {
+		t.Error("the page has another version or a date")
+	}
+	updated = "2026-11-18"
+	defer func() { updated = "" }()
+	if after := get(s, "/docs/how-to/verify-webhooks").Body.String(); !strings.Contains(after, `Updated <time datetime="2026-11-18">18 Nov 2026</time>`) {
+		t.Error("the page has no date")
+	}
+}

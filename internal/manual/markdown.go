@@ -26,6 +26,8 @@ type renderer struct {
 	heading func(level int, text string) (id string)
 	// link returns the target of a link.
 	link func(target string) string
+	// groups counts the groups of tabs.
+	groups int
 	// lead is called for the first paragraph; true leaves it out.
 	lead func(text string) bool
 }
@@ -45,6 +47,8 @@ func (r *renderer) blocks(lines []string) {
 		switch {
 		case trimmed == "":
 			i++
+		case trimmed == tabsBegin:
+			i = r.tabs(lines, i)
 		case strings.HasPrefix(trimmed, "<!--"):
 			for i < len(lines) && !strings.Contains(lines[i], "-->") {
 				i++

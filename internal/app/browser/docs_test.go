@@ -18,6 +18,16 @@ func TestDocs(t *testing.T) {
 		b.inspect(name)
 		b.narrow(name)
 	}
+	// Tabs of a guide: one panel is shown, also by a link to a heading in another one.
+	shown := func(id string) string {
+		return `[...document.querySelectorAll('.choice > .panel')].filter((e) => e.offsetParent).map((e) => e.id).join() === '` + id + `'`
+	}
+	b.visit("/docs/how-to/verify-webhooks")
+	b.wait(shown("go"))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.choice input[value=python]').click()`))
+	b.wait(shown("python"))
+	b.do(chromedp.Click("a[href='#from-parsed-json']"))
+	b.wait(shown("nodejs"))
 	b.visit("/docs/api/feeds")
 	if n := run(b, chromedp.Evaluate[int](`document.querySelectorAll('*').length`)); n > maxNodes {
 		t.Errorf("the page has %d elements", n)

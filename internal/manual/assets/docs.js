@@ -26,6 +26,26 @@ document.addEventListener('change', (event) => {
   choose(event.target.value);
 });
 
+// Tabs of a guide: the chosen language is remembered, and a link to a tab shows it.
+for (const tab of document.querySelectorAll('.choice > fieldset input')) {
+  if (tab.value === localStorage.getItem('feedmill-docs-guide-language')) tab.checked = true;
+  tab.addEventListener('change', () => {
+    localStorage.setItem('feedmill-docs-guide-language', tab.value);
+    if (location.hash) history.replaceState(null, '', location.pathname);
+    for (const other of document.querySelectorAll(`.choice > fieldset input[value="${CSS.escape(tab.value)}"]`)) other.checked = true;
+  });
+}
+const reveal = () => {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const panel = target && target.closest('.choice > .panel');
+  if (!panel) return;
+  const panels = [...panel.parentElement.querySelectorAll(':scope > .panel')];
+  panel.parentElement.querySelectorAll(':scope > fieldset input')[panels.indexOf(panel)].checked = true;
+  target.scrollIntoView();
+};
+addEventListener('hashchange', reveal);
+reveal();
+
 document.querySelector('.side [aria-current]')?.scrollIntoView({ block: 'nearest' });
 
 const menu = document.querySelector('.side details');
@@ -36,7 +56,7 @@ if (links.size > 0) {
   const headings = [...links.keys()].map((id) => document.getElementById(id));
   const follow = () => {
     let now = headings[0];
-    for (const h of headings) if (h.getBoundingClientRect().top < 120) now = h;
+    for (const h of headings) if (h.getClientRects().length > 0 && h.getBoundingClientRect().top < 120) now = h;
     for (const [id, a] of links) a.classList.toggle('on', id === now.id);
   };
   addEventListener('scroll', follow, { passive: true });
