@@ -26,7 +26,7 @@ func TestDocs(t *testing.T) {
 	b.wait(shown("go"))
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.choice input[value=python]').click()`))
 	b.wait(shown("python"))
-	b.do(chromedp.Click("a[href='#from-parsed-json']"))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.text a[href="#from-parsed-json"]').click()`))
 	b.wait(shown("nodejs"))
 	b.visit("/docs/api/feeds")
 	if n := run(b, chromedp.Evaluate[int](`document.querySelectorAll('*').length`)); n > maxNodes {
