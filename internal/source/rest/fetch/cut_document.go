@@ -12,10 +12,10 @@ import (
 // before its records are read.
 const maxWholeChecked = 8 << 20
 
-// wantWhole refuses a document of JSON whose brackets do not close, or behind which
+// requireComplete refuses a document of JSON whose brackets do not close, or behind which
 // there is something else: an answer that was cut on its way to whoever sent it. It
 // may be whole the next time. What is wrong inside is found by whoever reads it.
-func (r *sequence) wantWhole(a *answer, o outcome) outcome {
+func (r *sequence) requireComplete(a *answer, o outcome) outcome {
 	mediaType, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	format, known := spec.PageFormats.OfMediaType(mediaType)
 	if !known {

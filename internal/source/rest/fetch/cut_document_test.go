@@ -28,7 +28,7 @@ func TestCutDocumentsAreTold(t *testing.T) {
 				text := doc[:end]
 				a := &answer{request: httptest.NewRequest(http.MethodGet, "/", nil), size: int64(end), text: []byte(text), header: http.Header{"Content-Type": {"application/json"}}}
 				a.body = io.NewSectionReader(strings.NewReader(text), 0, int64(end))
-				o := r.wantWhole(a, outcome{})
+				o := r.requireComplete(a, outcome{})
 				if cut := o.err != nil; cut != (end < len(doc)) {
 					t.Fatalf("%s in %s: %v", path, text, o.err)
 				}

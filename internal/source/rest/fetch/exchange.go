@@ -82,9 +82,9 @@ func (e *exchange) do(ctx context.Context) error {
 				e.wait(time.Since(began), feedmill.WaitRateLimit)
 			}
 		}
-		e.signing.underWay.Add(1)
+		e.signing.inFlight.Add(1)
 		o := e.try(ctx, attempt, c)
-		others := e.signing.underWay.Add(-1) > 0
+		others := e.signing.inFlight.Add(-1) > 0
 		if o.err == nil && e.signed {
 			e.signing.taken.Add(1)
 		}

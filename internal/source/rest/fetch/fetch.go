@@ -167,7 +167,7 @@ func (f *Fetcher) Fetch(ctx context.Context, job Job, sink Sink) (Result, error)
 	return r.result, err
 }
 
-// run is a fetch under way.
+// run is a fetch in progress.
 type run struct {
 	f    *Fetcher
 	job  Job

@@ -179,7 +179,7 @@ func (r *sequence) readBody(a *answer, body io.Reader, buffer []byte) (o outcome
 		return outcome{bytes: int64(len(data)), head: inUTF8(data, a.header)}, bytes.NewReader(data)
 	}
 	o = r.spool(a, body, buffer)
-	for _, step := range []func(*answer, outcome) outcome{r.unwrap, r.recode, r.wantWhole} {
+	for _, step := range []func(*answer, outcome) outcome{r.unwrap, r.recode, r.requireComplete} {
 		if o.err != nil {
 			break
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/feedmill/feedmill/internal/source/rest/find"
 )
 
-// give gives the sink a page, and returns how many records it has.
-func (s *sequence) give(ctx context.Context, page feedmill.FetchedPage, staged stagedPage) (int64, error) {
+// handPage gives the sink a page, and returns how many records it has.
+func (s *sequence) handPage(ctx context.Context, page feedmill.FetchedPage, staged stagedPage) (int64, error) {
 	rows, err := s.sink.Page(ctx, page)
 	s.rows.add(rows)
 	if s.stage != nil {
@@ -18,8 +18,8 @@ func (s *sequence) give(ctx context.Context, page feedmill.FetchedPage, staged s
 	return most(rows), err
 }
 
-// giveMore gives the sink the other files of an archive.
-func (s *sequence) giveMore(ctx context.Context, a *answer) (records int64, err error) {
+// handFiles gives the sink the other files of an archive.
+func (s *sequence) handFiles(ctx context.Context, a *answer) (records int64, err error) {
 	for _, f := range a.more {
 		part := *a
 		s.use(&part, f)
@@ -29,7 +29,7 @@ func (s *sequence) giveMore(ctx context.Context, a *answer) (records int64, err 
 		if err != nil {
 			return records, err
 		}
-		n, err := s.give(ctx, feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: part.body, With: s.with(s.unit.parent, f.name)},
+		n, err := s.handPage(ctx, feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: part.body, With: s.with(s.unit.parent, f.name)},
 			stagedPage{Lane: s.lane.number, At: f.start, Size: f.size, Sum: f.sum, Format: format, First: a.step.number == 1, File: f.name})
 		if records += n; err != nil {
 			return records, err

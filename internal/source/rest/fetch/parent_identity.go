@@ -4,9 +4,9 @@ import (
 	"github.com/feedmill/feedmill/internal/source/rest/spec"
 )
 
-// checkApart refuses parents whose rows have the same columns of them, where these are
+// checkParentIdentity refuses parents whose rows have the same columns of them, where these are
 // what tells their rows apart.
-func (r *run) checkApart(parents []parent) error {
+func (r *run) checkParentIdentity(parents []parent) error {
 	if !r.job.CompareRows || r.spec.Incremental == nil {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 		return p, nil
 	}
 	if p.parents, err = r.parents(ctx); err == nil {
-		err = r.checkApart(p.parents)
+		err = r.checkParentIdentity(p.parents)
 	}
 	if err != nil {
 		return p, err

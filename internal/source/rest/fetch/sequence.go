@@ -140,11 +140,11 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 	page := feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: a.body, With: s.with(s.unit.parent, a.file)}
 	var records int64
 	if err = s.refuseFirst(ctx, a, format); err == nil {
-		records, err = s.give(ctx, page, stagedPage{Lane: s.lane.number, At: a.start, Size: a.size, Sum: a.sum, Format: format, First: page.First, File: a.file})
+		records, err = s.handPage(ctx, page, stagedPage{Lane: s.lane.number, At: a.start, Size: a.size, Sum: a.sum, Format: format, First: page.First, File: a.file})
 	}
 	if err == nil && len(a.more) > 0 {
 		var more int64
-		more, err = s.giveMore(ctx, a)
+		more, err = s.handFiles(ctx, a)
 		records += more
 	}
 	if err == nil {

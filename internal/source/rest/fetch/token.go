@@ -48,7 +48,7 @@ func (t *tokens) get(ctx context.Context, key string, receive func(context.Conte
 	if err != nil {
 		return "", false, err
 	}
-	defer slot.leave()
+	defer slot.release()
 	if slot.text != "" && (slot.until.IsZero() || time.Now().Before(slot.until)) {
 		return slot.text, slot.borrowed, nil
 	}
@@ -70,7 +70,7 @@ func (t *tokens) drop(ctx context.Context, key, text string) error {
 	if err != nil {
 		return err
 	}
-	defer slot.leave()
+	defer slot.release()
 	if slot.text == text {
 		slot.text, slot.refused = "", text
 	}
@@ -99,7 +99,7 @@ func (t *tokens) slot(ctx context.Context, key string) (*tokenSlot, error) {
 	}
 }
 
-func (s *tokenSlot) leave() { <-s.turn }
+func (s *tokenSlot) release() { <-s.turn }
 
 // forget drops what has not been used for long, once there is much.
 func (t *tokens) forget() {
@@ -114,13 +114,13 @@ func (t *tokens) forget() {
 	}
 }
 
-// signing counts the requests of a fetch that are under way, and those with the credential
+// signing counts the requests of a fetch that are in flight, and those with the credential
 // of the source that it has taken.
-type signing struct{ underWay, taken atomic.Int64 }
+type signing struct{ inFlight, taken atomic.Int64 }
 
 // How often one request has a token renewed that was refused: in all, and where nothing
 // was taken since the last time. Then a token was refused that nobody else had used up,
-// unless others are under way who may have.
+// unless others are in flight that may have.
 const (
 	maxRenewals       = 10
 	fruitless         = 1
@@ -134,7 +134,7 @@ type renewals struct {
 }
 
 // another reports whether it is worth it to renew a token that was refused, after so many
-// requests of the fetch were taken and with others under way. Some sources give tokens that
+// requests of the fetch were taken and with others in flight. Some sources give tokens that
 // are good for a few requests, which are used up by those made at the same time.
 func (r *renewals) another(refused credential, taken int64, others bool) bool {
 	if r.all > 0 && taken != r.taken {

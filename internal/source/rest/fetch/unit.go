@@ -42,7 +42,7 @@ func (r *run) moment(u unit) (spec.Moment, error) {
 	return m, nil
 }
 
-// errBroken ends the units that are under way when another has failed.
+// errBroken ends the units that are running when another has failed.
 var errBroken = errors.New("another part of the fetch has failed")
 
 // each fetches units: some at the same time, and their pages go to the sink in the

@@ -15,8 +15,8 @@ type Auth interface {
 	// places are where secrets are sent besides the requests of the source. A URL is nil
 	// where it could not be read.
 	places() []NamedURL
-	// tell adds what tells credentials of the kind apart.
-	tell(add func(parts ...string))
+	// fingerprint adds what distinguishes credentials of the kind.
+	fingerprint(add func(parts ...string))
 	// hide has a mask know the secrets.
 	hide(m *Mask)
 }
@@ -64,9 +64,9 @@ func readAuth(o *object) Auth {
 // noAuth is for requests without a credential.
 type noAuth struct{}
 
-func (noAuth) places() []NamedURL       { return nil }
-func (noAuth) tell(add func(...string)) { add(authNone) }
-func (noAuth) hide(*Mask)               {}
+func (noAuth) places() []NamedURL              { return nil }
+func (noAuth) fingerprint(add func(...string)) { add(authNone) }
+func (noAuth) hide(*Mask)                      {}
 
 // User has a name and a password, which basic and digest authentication send in their ways.
 type User struct{ Name, Password string }
@@ -92,8 +92,8 @@ type Basic struct {
 
 func readBasic(o *object) Auth { return &Basic{User: o.readUser("basic")} }
 
-func (a *Basic) tell(add func(...string)) { add("basic", a.Name, a.Password) }
-func (a *Basic) hide(m *Mask)             { m.Add(a.Password, joined(a.Name, a.Password)) }
+func (a *Basic) fingerprint(add func(...string)) { add("basic", a.Name, a.Password) }
+func (a *Basic) hide(m *Mask)                    { m.Add(a.Password, joined(a.Name, a.Password)) }
 
 // joined is a name and a password as basic authentication sends them.
 func joined(name, password string) string {
@@ -106,8 +106,8 @@ type Bearer struct {
 	Token string
 }
 
-func (a *Bearer) tell(add func(...string)) { add("bearer", a.Token) }
-func (a *Bearer) hide(m *Mask)             { m.Add(a.Token) }
+func (a *Bearer) fingerprint(add func(...string)) { add("bearer", a.Token) }
+func (a *Bearer) hide(m *Mask)                    { m.Add(a.Token) }
 
 // APIKey is a key in a header, a query parameter or a cookie.
 type APIKey struct {
@@ -129,7 +129,7 @@ func readAPIKey(o *object) Auth {
 	return a
 }
 
-func (a *APIKey) tell(add func(...string)) { add("apiKey", a.In, a.Name, a.Value) }
+func (a *APIKey) fingerprint(add func(...string)) { add("apiKey", a.In, a.Name, a.Value) }
 
 func (a *APIKey) hide(m *Mask) {
 	m.named = append(m.named, a.Name)

@@ -15,7 +15,7 @@ func readAWSKey(o *object) Auth {
 	return a
 }
 
-func (a *AWSKey) tell(add func(...string)) {
+func (a *AWSKey) fingerprint(add func(...string)) {
 	add("awsSigV4", a.ID, a.Secret, a.Session, a.Region, a.Service)
 }
 

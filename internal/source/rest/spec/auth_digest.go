@@ -8,5 +8,5 @@ type Digest struct {
 
 func readDigest(o *object) Auth { return &Digest{User: o.readUser("digest")} }
 
-func (a *Digest) tell(add func(...string)) { add("digest", a.Name, a.Password) }
-func (a *Digest) hide(m *Mask)             { m.Add(a.Password) }
+func (a *Digest) fingerprint(add func(...string)) { add("digest", a.Name, a.Password) }
+func (a *Digest) hide(m *Mask)                    { m.Add(a.Password) }

@@ -24,7 +24,7 @@ type HMAC struct {
 	In, Name  string
 }
 
-func (a *HMAC) tell(add func(...string)) {
+func (a *HMAC) fingerprint(add func(...string)) {
 	add(authHMAC, a.Secret, a.In, a.Name, a.Algorithm, a.Over.Text)
 }
 

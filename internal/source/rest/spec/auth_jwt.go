@@ -84,9 +84,9 @@ func readServiceAccount(o *object) Auth {
 	return a
 }
 
-func (a *ServiceAccount) tell(add func(...string)) {
+func (a *ServiceAccount) fingerprint(add func(...string)) {
 	add("jwtBearer", a.text, a.Issuer, a.Subject, a.Audience)
-	a.tellEndpoint(add)
+	a.fingerprintEndpoint(add)
 }
 
 func (a *ServiceAccount) hide(m *Mask) { m.Add(a.text) }

@@ -70,13 +70,13 @@ func readLogin(o *object) Auth {
 
 func (a *Login) places() []NamedURL { return []NamedURL{{"/auth/request/url", a.Request.Origin}} }
 
-func (a *Login) tell(add func(...string)) {
+func (a *Login) fingerprint(add func(...string)) {
 	add("login", a.Header, a.Prefix)
 	if a.Request.Origin != nil {
 		body, _, _ := a.Request.Payload(Moment{}, nil)
 		add(a.Request.url.Text, body)
 	}
-	tellParams(add, a.Request.query, a.Request.headers)
+	fingerprintParams(add, a.Request.query, a.Request.headers)
 }
 
 func (a *Login) hide(m *Mask) {

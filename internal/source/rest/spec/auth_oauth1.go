@@ -32,5 +32,7 @@ func readOAuth1(o *object) Auth {
 	return a
 }
 
-func (a *OAuth1) tell(add func(...string)) { add("oauth1", a.Key, a.Secret, a.Token, a.TokenSecret) }
-func (a *OAuth1) hide(m *Mask)             { m.Add(a.Secret, a.Token, a.TokenSecret) }
+func (a *OAuth1) fingerprint(add func(...string)) {
+	add("oauth1", a.Key, a.Secret, a.Token, a.TokenSecret)
+}
+func (a *OAuth1) hide(m *Mask) { m.Add(a.Secret, a.Token, a.TokenSecret) }

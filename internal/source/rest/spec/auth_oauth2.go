@@ -25,8 +25,8 @@ func (e *TokenEndpoint) places() []NamedURL {
 	return []NamedURL{{"/auth/tokenUrl", origin(e.URL)}}
 }
 
-// tellEndpoint adds what tells endpoints apart.
-func (e *TokenEndpoint) tellEndpoint(add func(...string)) {
+// fingerprintEndpoint adds what distinguishes endpoints.
+func (e *TokenEndpoint) fingerprintEndpoint(add func(...string)) {
 	if add(e.Scope); e.URL != nil {
 		add(e.URL.String())
 	}
@@ -99,10 +99,10 @@ func (o *object) readTokenParameters(a *ClientCredentials) {
 	}
 }
 
-func (a *ClientCredentials) tell(add func(...string)) {
+func (a *ClientCredentials) fingerprint(add func(...string)) {
 	add("oauth2ClientCredentials", a.ID, a.Secret, a.Audience, a.Placement)
-	a.tellEndpoint(add)
-	tellParams(add, a.Parameters)
+	a.fingerprintEndpoint(add)
+	fingerprintParams(add, a.Parameters)
 }
 
 func (a *ClientCredentials) hide(m *Mask) {
@@ -131,10 +131,10 @@ func readRenewal(o *object) Auth {
 	return a
 }
 
-// tell leaves the token out: it changes, and the credential stays the same.
-func (a *RefreshToken) tell(add func(...string)) {
+// fingerprint leaves the token out: it changes, and the credential stays the same.
+func (a *RefreshToken) fingerprint(add func(...string)) {
 	add("oauth2RefreshToken", a.ID, a.Secret)
-	a.tellEndpoint(add)
+	a.fingerprintEndpoint(add)
 }
 
 func (a *RefreshToken) hide(m *Mask) {

@@ -16,16 +16,16 @@ func (s *Spec) CredentialHash() string {
 			_, _ = fmt.Fprintf(hash, "%d:%s", len(part), part)
 		}
 	}
-	s.Auth.tell(add)
+	s.Auth.fingerprint(add)
 	if s.TLS != nil {
 		add(s.TLS.Hash)
 	}
-	tellParams(add, s.Request.query, s.Request.headers)
+	fingerprintParams(add, s.Request.query, s.Request.headers)
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// tellParams adds the parameters that are secrets.
-func tellParams(add func(parts ...string), lists ...[]Param) {
+// fingerprintParams adds the parameters that are secrets.
+func fingerprintParams(add func(parts ...string), lists ...[]Param) {
 	for _, p := range slices.Concat(lists...) {
 		if p.secret {
 			add(strings.ToLower(p.Name))

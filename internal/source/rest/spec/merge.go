@@ -50,7 +50,7 @@ func Merge(publicSpec, secrets, patch []byte, rules feedmill.Rules, maxBytes int
 	if err := parsed.refusal(); err != nil && found.refusal() == nil {
 		return nil, err
 	}
-	d.checkApart(found)
+	d.checkParentIdentity(found)
 	d.checkDeletes(found)
 	for _, pointer := range found.secrets {
 		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {

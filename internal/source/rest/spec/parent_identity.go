@@ -33,8 +33,8 @@ func mixesParents(source *strictjson.Value) bool {
 	return values == nil || len(values.Items) > 1
 }
 
-// checkApart notes a definition whose rows would be mixed up.
-func (d *Definition) checkApart(r *reading) {
+// checkParentIdentity notes a definition whose rows would be mixed up.
+func (d *Definition) checkParentIdentity(r *reading) {
 	if ComparesRows(d.Mode, d.Key) && mixesParents(&d.doc) {
 		r.faults.Note("/each/include", NoKeyDetail)
 	}

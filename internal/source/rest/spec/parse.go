@@ -34,7 +34,7 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 		return nil, err
 	}
 	d, r := readDefinition(doc, feedmill.RulesCurrent, maxBytes, false)
-	d.checkApart(r)
+	d.checkParentIdentity(r)
 	d.checkDeletes(r)
 	for _, pointer := range d.secrets {
 		if v := d.doc.At(pointer); v != nil && masks(v) {
