@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import unittest
+from decimal import Decimal
 from unittest import mock
 
 import feedmill
@@ -96,6 +97,15 @@ class TransportTest(unittest.TestCase):
         body = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (b'{"a":', b'1}\n{"a":2}\n{"', b'a":3}')) + b"0\r\n\r\n"
         with ScriptedServer(FEED, b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n" + body) as server:
             self.assertEqual(list(feedmill.Client(server.url, "fm_x").rows("df_1")), [{"a": 1}, {"a": 2}, {"a": 3}])
+
+    def test_only_numbers_are_converted(self) -> None:
+        columns = '[{"name":"d","type":"decimal"},{"name":"n","type":"number"},{"name":"i","type":"integer"}]'
+        feed = response(200, '{"meta":{"url":"x"},"data":{"id":"df_1","columns":' + columns + "}}")
+        rows = '{"d":1,"n":2,"i":3}\n{"d":"007","n":null,"i":true}\n{"d":1.50,"n":0.5,"_before":{"n":1}}\n'
+        with ScriptedServer(feed, response(200, rows)) as server:
+            found = list(feedmill.Client(server.url, "fm_x").rows("df_1"))
+        self.assertEqual(found, [{"d": 1, "n": 2, "i": 3}, {"d": "007", "n": None, "i": True}, {"d": Decimal("1.50"), "n": 0.5, "_before": {"n": 1}}])
+        self.assertEqual([type(found[0]["d"]), type(found[0]["n"]), type(found[2]["_before"]["n"])], [Decimal, float, int])
 
     def test_pages(self) -> None:
         first = response(200, '[{"id":"a"}]', 'Link: </keys?limit=1&cursor=x%2By>; rel="next"')

@@ -111,6 +111,15 @@ test("lines can span chunks and characters", async (t) => {
   assert.deepEqual(rows, [{ a: "é" }, { a: 2 }, { a: 3 }]);
 });
 
+test("only numbers are converted", async (t) => {
+  const columns = '[{"name":"d","type":"decimal"},{"name":"n","type":"number"},{"name":"i","type":"integer"}]';
+  const record = respond(200, `{"meta":{"url":"x"},"data":{"id":"df_1","columns":${columns}}}`);
+  const server = await scripted(t, record, respond(200, '{"d":1,"n":2,"i":3}\n{"d":"007","n":null,"i":"3"}\n{"d":1.50,"n":0.5,"i":2.5,"_before":{"i":1}}\n'));
+  const rows = [];
+  for await (const one of new Client(server.url, "fm_x").rows("df_1")) rows.push(one);
+  assert.deepEqual(rows, [{ d: "1", n: 2, i: 3n }, { d: "007", n: null, i: "3" }, { d: "1.50", n: 0.5, i: "2.5", _before: { i: 1 } }]);
+});
+
 test("lists iterate over all pages", async (t) => {
   const server = await scripted(t, respond(200, '[{"id":"a"}]', 'Link: </keys?limit=1&cursor=x%2By>; rel="next"'), respond(200, '[{"id":"b"}]'));
   const ids = [];
