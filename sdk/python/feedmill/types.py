@@ -28,7 +28,7 @@ class AuditEntry(TypedDict):
 
 
 class AuditEntryActor(TypedDict):
-    """A key, or a subject of an OIDC issuer. The subject `operator` is an admin of `default`, or a change in the store itself."""
+    """A key, or a subject of an OIDC issuer. The subject `operator` is an admin of the workspace `default` who changed another workspace, or a command that changed the data folder directly."""
 
     key: NotRequired[str]
     name: str

@@ -1533,7 +1533,7 @@ export interface components {
         AggregateName: "sum" | "avg" | "min" | "max" | "count" | "countDistinct";
         AuditEntry: {
             action: string;
-            /** @description A key, or a subject of an OIDC issuer. The subject `operator` is an admin of `default`, or a change in the store itself. */
+            /** @description A key, or a subject of an OIDC issuer. The subject `operator` is an admin of the workspace `default` who changed another workspace, or a command that changed the data folder directly. */
             actor: {
                 key?: string;
                 name: string;
@@ -3149,8 +3149,9 @@ export interface components {
                 /** @description Deliveries that succeeded at the first attempt. */
                 firstAttempt: number;
                 from: components["schemas"]["Timestamp"];
-                /** @description The median response time, accurate to 20%. Null if there was no response. */
+                /** @description The median time of attempts with a response, rounded up by at most 20%. Times below 1 ms count as 1 ms. Null if there was no response. */
                 p50Ms: number | null;
+                /** @description The 99th percentile, rounded like `p50Ms`. */
                 p99Ms: number | null;
             }[];
             /** @description Deliveries that succeeded. */
@@ -3165,8 +3166,9 @@ export interface components {
             firstAttempt: number;
             /** @description The share of successful deliveries that succeeded at the first attempt. */
             firstAttemptShare: number | null;
-            /** @description The median response time, accurate to 20%. Null if there was no response. */
+            /** @description The median time of attempts with a response, rounded up by at most 20%. Times below 1 ms count as 1 ms. Null if there was no response. */
             p50Ms: number | null;
+            /** @description The 99th percentile, rounded like `p50Ms`. */
             p99Ms: number | null;
             since: components["schemas"]["Timestamp"];
             step: components["schemas"]["Duration"];
