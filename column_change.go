@@ -209,11 +209,11 @@ func ShownColumns(columns []Column) []Column {
 
 // Label gives columns of a version what the feed says of them: their names and how they are
 // shown. Columns are known by their ids and by what the data calls them.
-func Label(columns, said []Column) []Column {
+func Label(columns, described []Column) []Column {
 	labelled := slices.Clone(columns)
 	for i := range labelled {
 		c := &labelled[i]
-		for _, s := range said {
+		for _, s := range described {
 			if s.ID == c.ID && s.SourceName == c.SourceName {
 				c.Name, c.Description, c.Hidden, c.Position, c.OnMisfit = s.Name, s.Description, s.Hidden, s.Position, s.OnMisfit
 				if s.Type == c.Type {

@@ -84,7 +84,7 @@ func TestNamesOfColumns(t *testing.T) {
 // A column is known by its id and by what the data calls it; how it is written stays
 // with its type.
 func TestLabel(t *testing.T) {
-	said := []Column{
+	described := []Column{
 		{ID: "c1", SourceName: "a", Name: "A", Type: columnar.TypeDecimal, Format: "EUR"},
 		{ID: "c2", SourceName: "b", Name: "B", Type: columnar.TypeDecimal, Format: "EUR"},
 		{ID: "c3", SourceName: "c", Name: "C"},
@@ -94,7 +94,7 @@ func TestLabel(t *testing.T) {
 		{ID: "c2", SourceName: "b", Name: "b", Type: columnar.TypeText, Format: "plain"},
 		{ID: "c3", SourceName: "other", Name: "other"},
 		{ID: "c4", SourceName: "c", Name: "c"},
-	}, said)
+	}, described)
 	want := []Column{
 		{ID: "c1", SourceName: "a", Name: "A", Type: columnar.TypeDecimal, Format: "EUR"},
 		{ID: "c2", SourceName: "b", Name: "B", Type: columnar.TypeText, Format: "plain"},
@@ -103,7 +103,7 @@ func TestLabel(t *testing.T) {
 	}
 	wantEqual(t, "columns", got, want)
 
-	if _, fault := (&ColumnChange{ID: "nothing like these"}).find(said); strings.Contains(fault.Detail, "mean") {
+	if _, fault := (&ColumnChange{ID: "nothing like these"}).find(described); strings.Contains(fault.Detail, "mean") {
 		t.Error(fault.Detail)
 	}
 	f := Feed{Columns: []Column{{ID: "c1", SourceName: "a", Retype: columnar.TypeText}}}

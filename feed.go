@@ -166,7 +166,7 @@ func (f *Feed) label(columns []Column) []Column {
 	labelled := Label(columns, f.Columns)
 	for i := range labelled {
 		c := &labelled[i]
-		at := slices.IndexFunc(f.Columns, func(said Column) bool { return said.ID == c.ID && said.SourceName == c.SourceName })
+		at := slices.IndexFunc(f.Columns, func(stored Column) bool { return stored.ID == c.ID && stored.SourceName == c.SourceName })
 		if at >= 0 && f.Columns[at].Retype != "" && f.Columns[at].Retype != c.Type {
 			c.Retype = f.Columns[at].Retype
 		}

@@ -20,8 +20,8 @@ type ParentLink struct {
 	Version, Seen int64
 }
 
-// behind reports whether the parent has changed since the child's last run.
-func (l *ParentLink) behind() bool { return l.Seen < l.Version }
+// isStale reports whether the parent has changed since the child's last run.
+func (l *ParentLink) isStale() bool { return l.Seen < l.Version }
 
 // ErrOwnParent says that a feed would be built from its own rows.
 var ErrOwnParent = &Error{
@@ -70,17 +70,17 @@ func (c *SourceChange) CatchUp(now time.Time) {
 	for i := range c.Feeds {
 		f := &c.Feeds[i]
 		ended := slices.ContainsFunc(c.Refreshes, func(r Refresh) bool { return r.Feed == f.ID && r.ID == f.LastRefresh.ID && !r.Open() })
-		if l := c.behind(f.ID); ended && l != nil && c.follows(f) {
+		if l := c.staleParent(f.ID); ended && l != nil && c.follows(f) {
 			c.By = string(l.Parent)
 			c.request(f, now)
 		}
 	}
 }
 
-// behind is the first link to a parent that has changed since the feed's last run, or nil.
-func (c *SourceChange) behind(feed ID) *ParentLink {
+// staleParent returns the first link to a parent that has changed since the feed's last run, or nil.
+func (c *SourceChange) staleParent(feed ID) *ParentLink {
 	for i := range c.Parents {
-		if l := &c.Parents[i]; l.Child == feed && l.behind() {
+		if l := &c.Parents[i]; l.Child == feed && l.isStale() {
 			return l
 		}
 	}

@@ -68,7 +68,7 @@ func TestBackOffOfSeveralFeeds(t *testing.T) {
 // One refusal after good answers can be a whim. It is about the credential where the
 // feed has never had data, or the time before was the same.
 func TestForbiddenFetches(t *testing.T) {
-	said := func(status int) *FeedError { return &FeedError{Source: &SourceAnswer{Status: status}} }
+	failedWith := func(status int) *FeedError { return &FeedError{Source: &SourceAnswer{Status: status}} }
 	for _, test := range []struct {
 		name    string
 		version int64
@@ -77,13 +77,13 @@ func TestForbiddenFetches(t *testing.T) {
 	}{
 		{"after good answers", 3, nil, FeedFailed},
 		{"after an error of ours", 3, &FeedError{}, FeedFailed},
-		{"after another error", 3, said(500), FeedFailed},
-		{"again", 3, said(403), FeedAuthRequired},
+		{"after another error", 3, failedWith(500), FeedFailed},
+		{"again", 3, failedWith(403), FeedAuthRequired},
 		{"at the first fetch", 0, nil, FeedAuthRequired},
 	} {
 		c := running(t, FeedReady)
 		c.Feeds[0].Version, c.Feeds[0].LastError = test.version, test.before
-		if _, err := c.Finish(1, []FeedOutcome{{Feed: "df_1", Error: said(403), Forbidden: true}}, runAt); err != nil {
+		if _, err := c.Finish(1, []FeedOutcome{{Feed: "df_1", Error: failedWith(403), Forbidden: true}}, runAt); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.Feeds[0].State; got != test.want {

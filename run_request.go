@@ -66,7 +66,7 @@ func (c *SourceChange) Resume(feed ID, now time.Time) ([]SourceNews, error) {
 	switch {
 	case f.Awaits():
 		f.State = FeedRefreshing
-	case f.LastRefresh == nil || f.LastError != nil || c.missed(f.LastRefresh.EndedAt, now), c.behind(f.ID) != nil && c.follows(f):
+	case f.LastRefresh == nil || f.LastError != nil || c.missed(f.LastRefresh.EndedAt, now), c.staleParent(f.ID) != nil && c.follows(f):
 		c.request(f, now)
 	}
 	c.Plan(now)
