@@ -23,9 +23,9 @@ func yearUpTo(two, latest int) int {
 // hourMicros is an hour in microseconds.
 const hourMicros = 3600 * 1e6
 
-// behind reads the time behind a date, by 24 or by 12 hours, with an offset
+// readTime reads the time after a date, by 24 or by 12 hours, with an offset
 // perhaps.
-func (m *moment) behind(text []byte) bool {
+func (m *moment) readTime(text []byte) bool {
 	text = bytes.TrimPrefix(text, []byte(","))
 	if len(text) < 4 || text[0] != ' ' && text[0] != 'T' && text[0] != 't' {
 		return false
@@ -157,16 +157,16 @@ func readYearFirst(text []byte) (m moment, ok bool) {
 		return m, false
 	}
 	if separator == '.' {
-		behind, pointed := bytes.CutPrefix(rest, []byte("."))
+		afterDot, pointed := bytes.CutPrefix(rest, []byte("."))
 		if !pointed && !spaced && len(text)-len(rest) != 10 {
 			return m, false
 		}
-		rest = behind
+		rest = afterDot
 	}
 	if m.day, ok = dayOf(year, month, day); !ok {
 		return m, false
 	}
-	return m, len(rest) == 0 || m.behind(rest)
+	return m, len(rest) == 0 || m.readTime(rest)
 }
 
 // readMoment reads a date that can be read in one way only, with a time perhaps. A year of two digits is up to the latest, of

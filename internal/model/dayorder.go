@@ -84,7 +84,7 @@ func readYearLast(text []byte, versions bool) (d yearLast, ok bool) {
 	if d.shortYear && d.separator == '.' && !padded && !versions {
 		return d, false
 	}
-	if len(rest) > 0 && !d.time.behind(rest) {
+	if len(rest) > 0 && !d.time.readTime(rest) {
 		return d, false
 	}
 	for _, in := range orders {

@@ -64,9 +64,9 @@ func (g *guises) dials() bool {
 // old Japanese fonts show the sign of the yen.
 var comparisons = []string{"<", ">", "<=", ">=", "≤", "≥", "~", "≈", `\`}
 
-// guise is what stands around a number that the rules leave as text. It reports
+// affixOf returns the text around a number that the rules leave as text. It reports
 // false where a text is no such number.
-func guise(text []byte) (with string, ok bool) {
+func affixOf(text []byte) (with string, ok bool) {
 	if isLetter(text[0]) {
 		return "", false
 	}

@@ -96,7 +96,7 @@ func readNamed(text []byte, latest int) (m moment, format string, ok bool) {
 		return m, format, true
 	}
 	d.rest = strings.TrimPrefix(strings.TrimPrefix(d.rest, " um"), " at")
-	return m, format + " hh:mm", m.behind([]byte(d.rest))
+	return m, format + " hh:mm", m.readTime([]byte(d.rest))
 }
 
 // word is the letters at the beginning of the rest, in small letters.

@@ -86,7 +86,7 @@ func (n *nullTokens) classify(kind columnar.CellKind, text []byte) (v value) {
 		v.special(n, text)
 	}
 	if v.shape == shapeText && anyText>>kind&1 != 0 {
-		v.with, v.guised = guise(text)
+		v.with, v.guised = affixOf(text)
 	}
 	return v
 }
