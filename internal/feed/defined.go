@@ -36,12 +36,12 @@ func (l *loading) changeColumns(columns []feedmill.Column) ([]feedmill.Column, [
 // unfitChanges is the failure of changes in a definition that do not fit the columns that
 // were found.
 func unfitChanges(refusal *feedmill.Error) error {
-	said := &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: "columns", Detail: "The changes in columns do not fit the data:", Faults: refusal.Faults}
+	refused := &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: "columns", Detail: "The changes in columns do not fit the data:", Faults: refusal.Faults}
 	for _, f := range refusal.Faults {
-		said.Detail += fmt.Sprintf(" %s: %s;", f.Pointer, f.Detail)
+		refused.Detail += fmt.Sprintf(" %s: %s;", f.Pointer, f.Detail)
 	}
-	said.Detail = said.Detail[:len(said.Detail)-1] + ". Correct columns with PATCH /data_feeds/{id}."
-	return said
+	refused.Detail = refused.Detail[:len(refused.Detail)-1] + ". Correct columns with PATCH /data_feeds/{id}."
+	return refused
 }
 
 func sourceNames(columns []feedmill.Column) (names []string) {

@@ -45,7 +45,7 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 		return nil, err
 	}
 	l.reshaped = l.before.Version > 0 && !slices.Equal(stored, l.before.Columns)
-	said := make([]feedmill.Warning, 0, len(warnings))
+	reported := make([]feedmill.Warning, 0, len(warnings))
 	for _, w := range warnings {
 		at := slices.IndexFunc(before, func(c feedmill.Column) bool { return c.Name == w.Column })
 		if w.Column != "" && at >= 0 {
@@ -55,9 +55,9 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 			}
 			w.Column = now.Name
 		}
-		said = append(said, w)
+		reported = append(reported, w)
 	}
-	return slices.Concat(said, changes, more, l.keyWarnings(stored)), nil
+	return slices.Concat(reported, changes, more, l.keyWarnings(stored)), nil
 }
 
 // aboutTypes are the warnings about how the type of a column was found.
@@ -133,7 +133,7 @@ func (l *loading) blame(err error) error {
 	if !ok {
 		return err
 	}
-	said := *refusal.refusal
+	blamed := *refusal.refusal
 	for _, c := range slices.Concat(l.columns, l.defined) {
 		if c.Type == nil {
 			continue
@@ -144,12 +144,12 @@ func (l *loading) blame(err error) error {
 				if at.Parameter == "" {
 					at.Pointer += "/type"
 				}
-				at.Detail = said.Detail
-				said.Faults = append(said.Faults, at)
+				at.Detail = blamed.Detail
+				blamed.Faults = append(blamed.Faults, at)
 			}
 		}
 	}
-	return &said
+	return &blamed
 }
 
 // labelled is columns of the feed with what came with the data that they are from.

@@ -111,20 +111,20 @@ func (f *misfits) refusal() error {
 	if f.fault != nil {
 		return fmt.Errorf("keep rejected rows: %w", f.fault)
 	}
-	var said []string
+	var texts []string
 	var columns []string
 	for _, c := range f.columns {
 		if c.policy == feedmill.MisfitsFail {
 			columns = append(columns, c.name)
-			said = append(said, c.String())
+			texts = append(texts, c.String())
 		}
 	}
-	if len(said) == 0 {
+	if len(texts) == 0 {
 		return nil
 	}
 	return &misfitError{columns, &feedmill.Error{
 		Kind: feedmill.ErrUnprocessable, Type: "misfit",
-		Detail: strings.Join(said, "; ") + `. Fix the values, set another type, or set onMisfit to "null" (they become null) or "reject" (their rows are left out).`,
+		Detail: strings.Join(texts, "; ") + `. Fix the values, set another type, or set onMisfit to "null" (they become null) or "reject" (their rows are left out).`,
 	}}
 }
 

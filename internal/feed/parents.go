@@ -136,7 +136,7 @@ func (f *Feeds) linkParents(ctx context.Context, feed feedmill.Feed) error {
 	if err != nil {
 		return err
 	}
-	links, behind := []feedmill.ParentLink(nil), false
+	links, stale := []feedmill.ParentLink(nil), false
 	for _, p := range kind.Parents(feed.Spec) {
 		parent, err := f.Store.Feed(ctx, feed.Workspace, p.ID)
 		if err != nil && !errors.Is(err, feedmill.ErrNotFound) {
@@ -148,12 +148,12 @@ func (f *Feeds) linkParents(ctx context.Context, feed feedmill.Feed) error {
 				link.Seen = u.Version
 			}
 		}
-		links, behind = append(links, link), behind || link.Seen < link.Version
+		links, stale = append(links, link), stale || link.Seen < link.Version
 	}
 	if len(links) > 0 {
 		err = f.changeSource(ctx, feed.Workspace, feed.Source, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
 			c.Parents = append(c.Parents, links...)
-			if kept := c.Feed(feed.ID); behind && kept.LastError == nil && kept.Active() {
+			if kept := c.Feed(feed.ID); stale && kept.LastError == nil && kept.Active() {
 				c.Follow(links[0].Parent, now())
 			}
 			return nil, nil
