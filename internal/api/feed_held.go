@@ -71,9 +71,9 @@ func (s *Server) previewUpload(c *call) (answer, error) {
 		return a, err
 	}
 	keep()
-	said := *refusal
-	said.Held = c.held
-	return a, &said
+	withHeld := *refusal
+	withHeld.Held = c.held
+	return a, &withHeld
 }
 
 // letGo forgets the body that a call named: it has been used.

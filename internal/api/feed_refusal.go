@@ -29,20 +29,20 @@ func inSentences(err error) error {
 	if !ok || errors.Is(err, errAborted) {
 		return err
 	}
-	said := *refusal
-	said.Detail = sentence(said.Detail)
-	said.Faults = make([]feedmill.Fault, len(refusal.Faults))
+	worded := *refusal
+	worded.Detail = sentence(worded.Detail)
+	worded.Faults = make([]feedmill.Fault, len(refusal.Faults))
 	for i, f := range refusal.Faults {
 		f.Detail = faultSentence(f)
-		said.Faults[i] = f
+		worded.Faults[i] = f
 	}
 	switch {
-	case said.Kind == feedmill.ErrUnsupported && said.Type == "content-encoding" && len(said.Faults) == 0:
-		said.Faults = []feedmill.Fault{{Header: "Content-Encoding", Detail: said.Detail}}
-	case said.Kind == feedmill.ErrInvalid && len(said.Faults) == 0:
-		said.Faults = []feedmill.Fault{{Detail: said.Detail}} // the whole body
+	case worded.Kind == feedmill.ErrUnsupported && worded.Type == "content-encoding" && len(worded.Faults) == 0:
+		worded.Faults = []feedmill.Fault{{Header: "Content-Encoding", Detail: worded.Detail}}
+	case worded.Kind == feedmill.ErrInvalid && len(worded.Faults) == 0:
+		worded.Faults = []feedmill.Fault{{Detail: worded.Detail}} // the whole body
 	}
-	return &said
+	return &worded
 }
 
 // faultSentence returns the detail of a fault as a sentence. The name of a member or a

@@ -61,17 +61,17 @@ func (s *Server) streamRefresh(ctx context.Context, c *call, r feedmill.Refresh,
 	look, pulse := time.NewTicker(watchPace), time.NewTicker(watchPulse)
 	defer look.Stop()
 	defer pulse.Stop()
-	var said []byte
+	var sent []byte
 	for {
 		name := "progress"
 		if ended(r) {
 			name = "done"
 		}
-		if text := jsonAnswer(http.StatusOK, viewRefresh(r)).body; ended(r) || !bytes.Equal(text, said) {
+		if text := jsonAnswer(http.StatusOK, viewRefresh(r)).body; ended(r) || !bytes.Equal(text, sent) {
 			if err := out.write("event: %s\ndata: %s\n\n", name, text); err != nil || ended(r) {
 				return
 			}
-			said = text
+			sent = text
 		}
 		select {
 		case <-ctx.Done():

@@ -54,13 +54,13 @@ type processState struct {
 	// Folder is where its data is.
 	Folder string `json:"folder,omitzero"`
 
-	saidAt time.Time
+	reportedAt time.Time
 }
 
 func viewReplica(p processState) client.Replica {
 	return client.Replica{
 		Name: p.Name, Version: p.Version, StartedAt: p.StartedAt, Slots: p.Slots, InFlight: p.InFlight, Queued: p.Queued,
-		Refreshes: p.Refreshes, MemoryBytes: p.MemoryBytes, LeaseAge: max(time.Since(p.saidAt), 0).Round(time.Millisecond).Seconds(),
+		Refreshes: p.Refreshes, MemoryBytes: p.MemoryBytes, LeaseAge: max(time.Since(p.reportedAt), 0).Round(time.Millisecond).Seconds(),
 		MissingFiles: p.MissingFiles,
 	}
 }
@@ -72,7 +72,7 @@ func (s *Server) process() processState {
 	p := processState{
 		Name: host, Version: s.Version, StartedAt: s.started.UTC(), Slots: int(values["feedmill_delivery_slots"]), InFlight: int(values["feedmill_delivery_in_flight"]),
 		Queued: int(values["feedmill_delivery_queued"]), Refreshes: int(values["feedmill_refresh_running"]), MemoryBytes: int64(values["process_resident_memory_bytes"]),
-		MissingFiles: int(values["feedmill_files_missing"]), saidAt: time.Now(),
+		MissingFiles: int(values["feedmill_files_missing"]), reportedAt: time.Now(),
 	}
 	if free, ok := values["feedmill_disk_free_bytes"]; ok {
 		p.FreeDisk, p.DiskSize = new(int64(free)), int64(values["feedmill_disk_bytes"])
@@ -90,14 +90,14 @@ func (s *Server) report(ctx context.Context, point *client.OperationPoint) {
 	defer cancel()
 	_, _ = s.askStore(ctx) // for how long it takes; that it fails the report says, too
 	text, err := json.Marshal(s.process())
-	said := feedmill.ProcessReport{Process: s.name, At: now(), Text: text}
+	report := feedmill.ProcessReport{Process: s.name, At: now(), Text: text}
 	var did *feedmill.ProcessReport
 	if err == nil && point != nil {
 		did = &feedmill.ProcessReport{Process: s.name, At: point.At.UTC().Truncate(seriesStep)}
 		did.Text, err = json.Marshal(point)
 	}
 	if err == nil {
-		err = s.Store.ReportProcess(ctx, said, did)
+		err = s.Store.ReportProcess(ctx, report, did)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.Debug("reporting the status of this process failed", "error", err)
@@ -138,7 +138,7 @@ func (s *Server) otherProcesses(ctx context.Context) (all []processState, err er
 		if err := json.Unmarshal(r.Text, &p); err != nil {
 			return nil, fmt.Errorf("reading the report of a process: %w", err)
 		}
-		p.saidAt = r.At
+		p.reportedAt = r.At
 		all = append(all, p)
 	}
 	return all, nil

@@ -22,9 +22,9 @@ type series struct {
 // Observe says at once and again and again how this process does, and takes a point of the
 // operator's series at every step, until ctx ends.
 func (s *Server) Observe(ctx context.Context) error {
-	tick, said := time.NewTicker(seriesStep), time.NewTicker(reportEvery)
+	tick, reports := time.NewTicker(seriesStep), time.NewTicker(reportEvery)
 	defer tick.Stop()
-	defer said.Stop()
+	defer reports.Stop()
 	defer s.forgetProcess()
 	for point := new(s.series.sample(s.Metrics, time.Now())); ; {
 		s.report(ctx, point)
@@ -32,7 +32,7 @@ func (s *Server) Observe(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-said.C:
+		case <-reports.C:
 		case <-tick.C:
 			point = new(s.series.sample(s.Metrics, time.Now()))
 		}
