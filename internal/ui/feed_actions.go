@@ -86,13 +86,13 @@ func formFault(place string, f client.Fault) string {
 }
 
 // act is a form that does one thing to a record and leads back to its page.
-func act(do func(v *visit, id string) error, back func(id string) string, said string) func(*visit) error {
+func act(do func(v *visit, id string) error, back func(id string) string, done string) func(*visit) error {
 	return func(v *visit) error {
 		id := v.r.PathValue("id")
 		if err := do(v, id); err != nil {
 			return err
 		}
-		return v.redirect(back(id) + "?did=" + said)
+		return v.redirect(back(id) + "?did=" + done)
 	}
 }
 

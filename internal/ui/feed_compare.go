@@ -98,20 +98,20 @@ func (p *comparePage) read(v *visit) error {
 
 // row lays a row out beside what it was.
 func (p *comparePage) row(line []byte) comparedRow {
-	var said struct {
+	var parsed struct {
 		Change string          `json:"_change"`
 		Before json.RawMessage `json:"_before"`
 	}
-	_ = json.Unmarshal(line, &said)
-	r := comparedRow{Change: said.Change}
+	_ = json.Unmarshal(line, &parsed)
+	r := comparedRow{Change: parsed.Change}
 	now := objectRows([]json.RawMessage{line}, p.Columns)
-	before := objectRows([]json.RawMessage{said.Before}, p.Columns)
+	before := objectRows([]json.RawMessage{parsed.Before}, p.Columns)
 	if len(now) == 0 {
 		return r
 	}
 	for i, cell := range now[0] {
 		c := comparedCell{gridCell: cell}
-		if said.Change == "update" && len(before) == 1 && before[0][i] != cell {
+		if parsed.Change == "update" && len(before) == 1 && before[0][i] != cell {
 			c.Before, c.Changed = &before[0][i], true
 		}
 		r.Cells = append(r.Cells, c)

@@ -52,17 +52,17 @@ func changeVersion(v *visit) error {
 	if err != nil {
 		return &client.Problem{Status: http.StatusNotFound, Title: "The resource was not found", Detail: "A version must be a number."}
 	}
-	said := "saved"
+	done := "saved"
 	if v.r.PostFormValue("do") == "restore" {
 		_, err = v.api.RestoreVersion(v.r.Context(), id, number)
-		said = "restored"
+		done = "restored"
 	} else {
 		_, err = v.api.PinVersion(v.r.Context(), id, number, v.r.PostFormValue("do") == "pin")
 	}
 	if err != nil {
 		return err
 	}
-	return v.redirect(feedPagePath(id) + "/versions?did=" + said)
+	return v.redirect(feedPagePath(id) + "/versions?did=" + done)
 }
 
 // feedLinks are the URLs that read a feed without a key.

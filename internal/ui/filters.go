@@ -115,17 +115,17 @@ func filterWords(filter string) filterChip {
 	if !ok {
 		return chip
 	}
-	var said []string
+	var chosen []string
 	for ok {
 		var value string
 		value, values, ok = cutQuoted(values, ',')
-		said = append(said, value)
+		chosen = append(chosen, value)
 	}
 	and := " or "
 	if op == "between" {
 		chip.Words, and = strings.TrimSuffix(chip.Words, " (two)"), " and "
 	}
-	chip.Value = strings.Join(said, and)
+	chip.Value = strings.Join(chosen, and)
 	return chip
 }
 

@@ -151,9 +151,9 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, said := q["field"], q.Get("chosen") != ""
+	chosen, submitted := q["field"], q.Get("chosen") != ""
 	for i, f := range fields {
-		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !said && i < 50, distinctTexts(q["agg."+f.Name]), q.Get("match."+f.Name) == "any", asOf(q, f.Name)})
+		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !submitted && i < 50, distinctTexts(q["agg."+f.Name]), q.Get("match."+f.Name) == "any", asOf(q, f.Name)})
 	}
 	for i, name := range q["f.field"] {
 		f := queryFilter{Field: name, Op: at(q["f.op"], i), Value: at(q["f.value"], i)}

@@ -21,7 +21,7 @@ type Issuer interface {
 	// where it goes.
 	BeginAtIssuer(ctx context.Context, callback string) (secret, to string, err error)
 	// ReturnFromIssuer takes the issuer's answer and returns a link that signs in, once.
-	ReturnFromIssuer(ctx context.Context, secret, callback string, said feedmill.SignInAnswer) (link string, err error)
+	ReturnFromIssuer(ctx context.Context, secret, callback string, response feedmill.SignInAnswer) (link string, err error)
 }
 
 // issuerCallback is where the issuer sends browsers back to.
