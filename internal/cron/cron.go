@@ -139,11 +139,11 @@ func (f field) value(text string, end bool) (int, error) {
 		}
 	}
 	if v < f.first || v > f.last {
-		with := ""
+		hint := ""
 		if f.names != nil {
-			with = " or names such as " + strings.ToUpper(f.names[0])
+			hint = " or names such as " + strings.ToUpper(f.names[0])
 		}
-		return 0, fmt.Errorf("must be numbers from %d to %d%s, lists (1,2), ranges (1-5), steps (*/5) or *", f.first, f.last, with)
+		return 0, fmt.Errorf("must be numbers from %d to %d%s, lists (1,2), ranges (1-5), steps (*/5) or *", f.first, f.last, hint)
 	}
 	return v, nil
 }
