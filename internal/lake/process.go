@@ -248,9 +248,9 @@ func (p *process) outOfMemory() bool {
 	if p.cmd.ProcessState.ExitCode() == wire.ExitMemory {
 		return true
 	}
-	said := p.stderr.text()
+	output := p.stderr.text()
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "bad_alloc"} {
-		if bytes.Contains(said, []byte(sign)) {
+		if bytes.Contains(output, []byte(sign)) {
 			return true
 		}
 	}
@@ -260,8 +260,8 @@ func (p *process) outOfMemory() bool {
 // ending says how the process ended, which it must have.
 func (p *process) ending() string {
 	state := p.cmd.ProcessState.String()
-	if said := bytes.TrimSpace(p.stderr.text()); len(said) > 0 {
-		return fmt.Sprintf("%s: %s", state, said)
+	if output := bytes.TrimSpace(p.stderr.text()); len(output) > 0 {
+		return fmt.Sprintf("%s: %s", state, output)
 	}
 	return state
 }
