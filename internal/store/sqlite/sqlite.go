@@ -119,12 +119,12 @@ func (db *DB) openConnections(ctx context.Context) (writer *direct, checkpoints 
 		writer.close()
 		return nil, nil, err
 	}
-	beside, err := newDirect(ctx, db.writes)
+	connection, err := newDirect(ctx, db.writes)
 	if err != nil {
 		writer.close()
 		return nil, nil, err
 	}
-	return writer, newCheckpointer(beside), nil
+	return writer, newCheckpointer(connection), nil
 }
 
 // closeConnections closes what nobody uses any more.
