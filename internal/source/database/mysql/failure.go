@@ -35,8 +35,8 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	if !ok {
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s failed or was lost: %s.", s.Where(), s.Said(database.Innermost(err)))+database.TLSAdvice(err), err)
 	}
-	said := fmt.Sprintf("The server returned: %s (error %d).", s.Said(refused.Message), refused.Number)
-	return s.Refused(problem(refused.Number), view, said, err)
+	detail := fmt.Sprintf("The server returned: %s (error %d).", s.Said(refused.Message), refused.Number)
+	return s.Refused(problem(refused.Number), view, detail, err)
 }
 
 // problem is what a number of the server means.

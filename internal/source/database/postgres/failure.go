@@ -38,12 +38,12 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 		}
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s was lost: %s.", s.Where(), s.Said(database.Innermost(err))), err)
 	}
-	said := fmt.Sprintf("The server returned: %s (SQLSTATE %s).", s.Said(refused.Message), refused.Code)
+	detail := fmt.Sprintf("The server returned: %s (SQLSTATE %s).", s.Said(refused.Message), refused.Code)
 	means := problem(refused.Code)
 	if means == database.ProblemTimeout && strings.Contains(refused.Message, "user request") {
 		means = database.ProblemStatement // another session canceled it
 	}
-	return s.Refused(means, view, said, err)
+	return s.Refused(means, view, detail, err)
 }
 
 // problem is what a code of the server means.

@@ -35,18 +35,18 @@ func (f *file) failure(ctx, bounded context.Context, err error, view string) err
 	if !ok {
 		return err
 	}
-	said := fmt.Sprintf("SQLite returned: %s (%d).", database.Said(e.Message), e.Code)
+	detail := fmt.Sprintf("SQLite returned: %s (%d).", database.Said(e.Message), e.Code)
 	switch e.Code {
 	case dialect.CodeCantOpen, dialect.CodeIO, dialect.CodePerm, dialect.CodeNotADB, dialect.CodeCorrupt:
-		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s cannot be read. %s", name, said), err)
+		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s cannot be read. %s", name, detail), err)
 	case dialect.CodeBusy, dialect.CodeLocked:
-		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s is locked by another process that writes to it. Retry later. %s", name, said), err)
+		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s is locked by another process that writes to it. Retry later. %s", name, detail), err)
 	case dialect.CodeTooBig:
-		return database.Fail(database.ProblemStatement, fmt.Sprintf("A value or a row of %q is larger than %d MiB, the maximum. Leave the field out, or shorten its values in the view. %s", view, dialect.MaxRow>>20, said), err)
+		return database.Fail(database.ProblemStatement, fmt.Sprintf("A value or a row of %q is larger than %d MiB, the maximum. Leave the field out, or shorten its values in the view. %s", view, dialect.MaxRow>>20, detail), err)
 	case dialect.CodeFull:
-		return database.Fail(database.ProblemTooMuch, fmt.Sprintf("The query on %q requires more temporary disk space than is available. Filter more rows, or remove grouping and sorting. %s", view, said), err)
+		return database.Fail(database.ProblemTooMuch, fmt.Sprintf("The query on %q requires more temporary disk space than is available. Filter more rows, or remove grouping and sorting. %s", view, detail), err)
 	}
-	return database.Fail(database.ProblemStatement, fmt.Sprintf("SQLite refused a query on %q. %s", view, said), err)
+	return database.Fail(database.ProblemStatement, fmt.Sprintf("SQLite refused a query on %q. %s", view, detail), err)
 }
 
 // tooLarge is the failure of a value or a row beyond the limits. Columns are those that
