@@ -188,14 +188,14 @@ type progress struct {
 	*os.File
 	size, read int64
 	notes      io.Writer
-	said       time.Time
+	reportedAt time.Time
 }
 
 func (f *progress) Read(b []byte) (int, error) {
 	n, err := f.File.Read(b)
 	f.read += int64(n)
-	if done := err == io.EOF; done || time.Since(f.said) > 200*time.Millisecond {
-		f.said = time.Now()
+	if done := err == io.EOF; done || time.Since(f.reportedAt) > 200*time.Millisecond {
+		f.reportedAt = time.Now()
 		fmt.Fprintf(f.notes, "\r\x1b[K%s of %s", bytesText(f.read), bytesText(f.size))
 		if done {
 			fmt.Fprint(f.notes, "\r\x1b[K")

@@ -159,7 +159,7 @@ func (f *subscriptionFields) change() (client.SubscriptionChange, error) {
 // deliveryChange is what the flags say about delivery; nil where they say nothing.
 func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 	var d client.DeliveryChange
-	said := false
+	changed := false
 	for flag, set := range map[string]func(){
 		"timeout":     func() { d.Timeout = client.To(f.timeout) },
 		"concurrency": func() { d.Concurrency = client.To(f.concurrency) },
@@ -172,11 +172,11 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 	} {
 		if f.given(flag) {
 			set()
-			said = true
+			changed = true
 		}
 	}
 	if f.given("retry-schedule") {
-		said = true
+		changed = true
 		waits, err := f.waits()
 		if err != nil {
 			return nil, err
@@ -186,7 +186,7 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 		}
 	}
 	if f.given("disable-after") {
-		said = true
+		changed = true
 		patience, err := f.patience()
 		if err != nil {
 			return nil, err
@@ -198,7 +198,7 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 		return nil, err
 	}
 	if len(headers)+len(f.without) > 0 {
-		said = true
+		changed = true
 		d.Headers = make(map[string]client.Field[string])
 	}
 	for name, value := range headers {
@@ -207,7 +207,7 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 	for _, name := range f.without {
 		d.Headers[name] = client.Reset[string]()
 	}
-	if !said {
+	if !changed {
 		return nil, nil
 	}
 	return &d, nil
