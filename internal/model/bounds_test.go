@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // TestBoundsOfRules holds rules just below and just above the numbers in them.
@@ -117,6 +118,34 @@ func TestDays(t *testing.T) {
 		}
 		if d, ok := parseDate([]byte(text), 0, len(text)); !ok || d.unix() != want.Unix()/(24*3600) {
 			t.Errorf("%s is read as %v", text, d)
+		}
+	}
+}
+
+// TestLongDecimals holds texts among decimals of 9 to 16 characters to what they are: what only looks like a decimal
+// makes the column text.
+func TestLongDecimals(t *testing.T) {
+	for text, want := range map[string]columnar.Type{
+		"7654321.25": columnar.TypeDecimal, "-7654321.25": columnar.TypeDecimal, "1234567890123.25": columnar.TypeDecimal, "12345678901234567.25": columnar.TypeDecimal,
+		"1a34567.25": columnar.TypeText, "123456a.25": columnar.TypeText, "1234567.2x": columnar.TypeText, "1234567..5": columnar.TypeText, "01234567.25": columnar.TypeText, "--234567.25": columnar.TypeText,
+	} {
+		cells := &columnar.Cells{Rows: 3, Columns: 1, Data: []byte("1234567.25 1234567.25 " + text)}
+		for _, at := range [][2]int{{0, 10}, {11, 21}, {22, 22 + len(text)}} {
+			cells.Cell = append(cells.Cell, columnar.NewCell(columnar.CellPlain, at[0], at[1]))
+		}
+		inference := New(Options{})
+		inference.Block(cells)
+		schema, _ := inference.Decide([]string{"a"}, feedmill.Findings{})
+		vectors := make([]columnar.Vector, 1)
+		if err := schema.Convert(cells, vectors); err != nil || schema.Columns[0].Type != want {
+			t.Fatalf("%s makes the column %s, want %s; %v", text, schema.Columns[0].Type, want, err)
+		}
+		if want != columnar.TypeDecimal || vectors[0].Wide != nil {
+			continue
+		}
+		exact := strings.Replace(text, ".", "", 1)
+		if got := fmt.Sprint(vectors[0].Ints[2]); got != exact {
+			t.Errorf("%s became %s hundredths", text, got)
 		}
 	}
 }

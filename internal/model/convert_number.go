@@ -81,6 +81,13 @@ func (c *converter) narrowDecimals() bool {
 					out[row] = sign * int64(value8(joined))
 					continue
 				}
+			} else if uint(n-9) < 8 && end >= 16 && whole <= room && data[start] != '0' {
+				word, high := lastBytes(data, end, 8), lastBytes(data, end-8, n-8)
+				if digits := word ^ ('.'^'0')<<shift; byte(word>>shift) == '.' && digits8(digits) && digits8(high) {
+					joined := digits&below<<8 | digits&above | '0'
+					out[row] = sign * int64(value8(high)*1e7+value8(joined))
+					continue
+				}
 			}
 		}
 		if !c.other(row, cell, c.decimal) {

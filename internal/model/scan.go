@@ -197,6 +197,11 @@ func (l *scan) decimals(scale int) {
 				break
 			}
 			whole = end - start - 1 - scale
+		} else if uint(end-start-9) < 8 && end >= 16 && byte(lastBytes(data, end, 8)>>shift) == '.' {
+			if !digits8(lastBytes(data, end, 8)^('.'^'0')<<shift) || !digits8(lastBytes(data, end-8, end-start-8)) {
+				break
+			}
+			whole = end - start - 1 - scale
 		} else {
 			whole = leadingDigits(data[start:end])
 			fraction = max(0, end-start-whole-1)
