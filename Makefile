@@ -8,6 +8,7 @@
 #   make openapi-tools  install the tools that check /openapi.json
 #   make readers  install the independent readers of Parquet and Arrow files
 #   make clickhouse  install ClickHouse (550 MB) for TestClickHouse, a long test
+#   make s3-server  build the S3 server of the tests
 #   make vulncheck  look for known vulnerabilities; needs the internet
 #   make bench    say how to run the benchmarks
 #   make bench-guard BASE=<commit>  compare the speed of the working tree with that of a commit
@@ -25,12 +26,13 @@ MODE := -race
 STATICCHECK := bin/tools/staticcheck
 GOFUMPT := bin/tools/gofumpt
 GOVULNCHECK := bin/tools/govulncheck
+S3_SERVER := bin/tools/versitygw
 OPENAPI_TOOLS := bin/tools/oapi-codegen bin/tools/openapi/installed
 READERS := bin/tools/readers/installed
 
 CHECKS = go mod verify && GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
 
-.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools readers clickhouse
+.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools s3-server readers clickhouse
 
 run: build
 	bin/feedmill serve
@@ -55,7 +57,7 @@ build:
 # needs minutes without its cache; it stands back whenever a test wants the processor.
 SLOW := ./internal/app ./cmd/feedmill ./internal/app/browser ./internal/store/postgres ./internal/lake/worker ./internal/deliver
 
-test: setup vet $(STATICCHECK) $(OPENAPI_TOOLS) $(READERS)
+test: setup vet $(STATICCHECK) $(OPENAPI_TOOLS) $(READERS) $(S3_SERVER)
 	@nice -n 19 sh -c '$(CHECKS)' >bin/staticcheck.log 2>&1 & checks=$$!; code=0; \
 		GORACE=atexit_sleep_ms=10 go test $(MODE) -ldflags=-w -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m $(SLOW) ./... || code=$$?; \
 		wait $$checks || code=$$?; cat bin/staticcheck.log; exit $$code
@@ -106,6 +108,13 @@ $(STATICCHECK) $(GOFUMPT) &: tools/go.mod tools/go.sum
 $(GOVULNCHECK): tools/vulncheck/go.mod tools/vulncheck/go.sum
 	go -C tools/vulncheck build -o ../../bin/tools/ tool
 	@touch $(GOVULNCHECK)
+
+# The S3 server of the tests. Compiling it takes minutes, once.
+s3-server: $(S3_SERVER)
+
+$(S3_SERVER): tools/s3/go.mod tools/s3/go.sum
+	go -C tools/s3 build -o ../../bin/tools/ tool
+	@touch $@
 
 # The tools that check /openapi.json. The tests fail and say so where they are missing, so
 # a registry that cannot be reached does not keep the other tests from running.

@@ -68,7 +68,7 @@ var importRules = []importRule{
 
 // testSupport are packages that test files of any folder may import, and other
 // files of no folder.
-var testSupport = []string{"internal/reference", "internal/store/storetest", "internal/store/sqlitetest", "internal/store/pgtest", "internal/decode/decodetest", "internal/connect/connecttest", "internal/share/sharetest"}
+var testSupport = []string{"internal/reference", "internal/store/storetest", "internal/store/sqlitetest", "internal/store/pgtest", "internal/blob/s3test", "internal/decode/decodetest", "internal/connect/connecttest", "internal/share/sharetest"}
 
 // realParts are packages that test files below internal/ and cmd/ may import besides:
 // tests take the real thing rather than a stand-in for it.

@@ -184,6 +184,9 @@ type Options struct {
 	// zero means any number. RateBurst is how many it may make at once.
 	RateLimit float64
 	RateBurst int
+	// FilesOutage is why the bucket with the files of feeds does not respond, nil if it does;
+	// nil where there is no bucket.
+	FilesOutage func() error
 	// Folder is where the data of this process is.
 	Folder string
 	// PublicURL is what links begin with; empty for what the client has reached.

@@ -70,11 +70,13 @@ func (s *Server) pages() map[string]http.Handler {
 
 type healthView struct {
 	Status string `json:"status"`
+	// Files is the state of the bucket, empty where there is none.
+	Files string `json:"files,omitempty"`
 }
 
 // health says that the process is alive, whatever its stores do.
 func (s *Server) health(*call) (answer, error) {
-	return jsonAnswer(http.StatusOK, healthView{"ok"}), nil
+	return jsonAnswer(http.StatusOK, healthView{Status: "ok"}), nil
 }
 
 // ready says whether the process can do its work.
@@ -87,5 +89,12 @@ func (s *Server) ready(c *call) (answer, error) {
 	if err := s.Store.Ping(ctx); err != nil {
 		return answer{}, fmt.Errorf("%w: %w", feedmill.ErrUnavailable, err)
 	}
-	return jsonAnswer(http.StatusOK, healthView{"ready"}), nil
+	v := healthView{Status: "ready"}
+	if s.FilesOutage != nil {
+		v.Files = "ready"
+		if s.FilesOutage() != nil {
+			v.Files = "unavailable"
+		}
+	}
+	return jsonAnswer(http.StatusOK, v), nil
 }

@@ -48,6 +48,7 @@ type store interface {
 	feed.Store
 	feed.Sums
 	feed.Objects
+	Origin(ctx context.Context) (string, error)
 	StoreID(ctx context.Context, assign string) (string, error)
 	refresh.Store
 	subscribe.Store

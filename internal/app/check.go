@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/config"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/publish"
@@ -35,6 +36,10 @@ func Check(c *config.Config) error {
 		// The operator's types can make the families that are turned on.
 		_, err = feedmill.NewCatalogue(c.EventTypes, c.EventFamilies)
 		check("eventFamilies", err)
+	}
+	if c.BlobURL != "" {
+		_, err = blob.ParseLocation(c.BlobURL)
+		check("blobUrl", err)
 	}
 	_, err = manifest.NewRegistry(c.ServicesDir, nil)
 	check("servicesDir", err)

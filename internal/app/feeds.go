@@ -2,11 +2,9 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -27,6 +25,8 @@ const (
 	// blobFolder and tempFolder are where files are below the data folder.
 	blobFolder = "files"
 	tempFolder = "temp"
+	// cacheFolder has local copies of the files of a bucket.
+	cacheFolder = "cache"
 	// stageFolder has what is done of fetches of many parts that are not.
 	stageFolder = "stage"
 	// queryTemp is how much one query may put on disk.
@@ -36,9 +36,11 @@ const (
 // feeds are the feeds and what they stand on.
 type feeds struct {
 	*feed.Feeds
-	engine      *refresh.Engine
-	pool        *lake.Pool
-	blobs       *blob.Folder
+	engine *refresh.Engine
+	pool   *lake.Pool
+	blobs  fileStore
+	// bucket is nil where the files are in a folder.
+	bucket      *blob.Bucket
 	files       *feed.VerifiedFiles
 	connections *database.Connections
 	people      *connect.Connect
@@ -48,7 +50,7 @@ type feeds struct {
 
 // newFeeds opens the files of feeds. No worker is started before one is needed. The
 // address is that of the server.
-func (a *App) newFeeds(version, address string, m machine.Memory, metrics prometheus.Registerer) (*feeds, error) {
+func (a *App) newFeeds(ctx context.Context, version, address string, m machine.Memory, metrics prometheus.Registerer) (*feeds, error) {
 	data, err := filepath.Abs(a.config.Data)
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -57,12 +59,11 @@ func (a *App) newFeeds(version, address string, m machine.Memory, metrics promet
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	blobs, err := blob.Open(filepath.Join(data, blobFolder))
-	if err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
-	}
 	room := a.room(data, metrics)
-	blobs.Take = room.Disk.Take
+	blobs, bucket, err := a.openFiles(ctx, data, temp, room)
+	if err != nil {
+		return nil, err
+	}
 	holder, err := a.folder.Holder(a.replica)
 	if err != nil {
 		return nil, err
@@ -94,25 +95,12 @@ func (a *App) newFeeds(version, address string, m machine.Memory, metrics promet
 	options := refresh.Options{
 		Store: a.store, Runner: fetcher, Holder: holder, Events: events.OfNews, Log: a.log, Metrics: metrics,
 	}
-	if a.config.DatabaseURL != "" {
+	if a.config.DatabaseURL != "" && bucket == nil {
 		options.Elsewhere = files.Elsewhere
 	}
 	engine := refresh.New(options)
 	made := feed.New(fetcher, feed.Options{Store: a.store, Engine: engine, Events: events})
-	return &feeds{made, engine, pool, blobs, files, connections, connect.New(links, connections, made), holder}, nil
-}
-
-// claim records that the files belong to the store, and refuses those of another store. What
-// an earlier process of this replica was writing is unreferenced.
-func (f *feeds) claim(ctx context.Context, s store) error {
-	id, err := s.StoreID(ctx, strings.ToLower(rand.Text()))
-	if err != nil {
-		return err
-	}
-	if err := f.blobs.Claim(ctx, id); err != nil {
-		return err
-	}
-	return f.AbandonFiles(ctx, f.holder)
+	return &feeds{made, engine, pool, blobs, bucket, files, connections, connect.New(links, connections, made), holder}, nil
 }
 
 // close ends the workers and gives the files up.

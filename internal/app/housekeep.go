@@ -47,8 +47,8 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		})
 	}
 	for {
-		// With SQLite no other process can have the files. Those that are missing may be restored.
-		if a.config.DatabaseURL != "" && (missing > 0 || feeds.files.LacksFiles() || time.Since(swept) >= sweepFilesEvery) {
+		// With SQLite or a bucket no other process can have the files. Those that are missing may be restored.
+		if a.config.DatabaseURL != "" && feeds.bucket == nil && (missing > 0 || feeds.files.LacksFiles() || time.Since(swept) >= sweepFilesEvery) {
 			a.sweep(ctx, "missing files", func(time.Time) (more bool, err error) {
 				missing, err = feeds.files.CountMissing(ctx, missing)
 				return false, err

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -71,12 +73,12 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	feeds, err := a.newFeeds(version, address, machine.LimitMemory(a.log), metrics)
+	feeds, err := a.newFeeds(ctx, version, address, machine.LimitMemory(a.log), metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, feeds.close()) }()
-	if err := feeds.claim(ctx, a.store); err != nil {
+	if err := a.claim(ctx, feeds, strings.ToLower(rand.Text())); err != nil {
 		return err
 	}
 	if err := feeds.LinkParents(ctx); err != nil {
@@ -85,6 +87,9 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	options := a.apiOptions(events, metrics)
 	options.Feeds, options.Connections, options.SignIns = feeds, feeds.connections, feeds.people
 	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version
+	if feeds.bucket != nil {
+		options.FilesOutage = feeds.bucket.Outage
+	}
 	options.Docs = manual.New(manual.Options{Document: openapi.JSON, Tokens: ui.Tokens(), Mark: ui.Mark(), Theme: ui.Theme, Version: version, PublicURL: a.config.PublicURL})
 	endpoints := api.New(options)
 	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)

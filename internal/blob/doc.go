@@ -6,7 +6,6 @@
 // gives it its name, and syncs the folder. What a crash leaves behind is a
 // temporary file, which [Folder.Sweep] removes.
 //
-// [Folder] is the store for one machine. What it promises is what a bucket
-// with conditional writes can promise too, so that callers need not know which
-// of the two they have: they declare the methods that they use.
+// [Folder] is the store for one machine. [Bucket] keeps the same files in an S3 bucket, with a
+// cache of local copies, for any number of replicas. Callers declare the methods that they use.
 package blob

@@ -73,3 +73,21 @@ func (f *Folder) Delete(_ context.Context, name string) error {
 	}
 	return nil
 }
+
+// Size is how many bytes a blob has.
+func (f *Folder) Size(_ context.Context, name string) (int64, error) {
+	if err := check(name); err != nil {
+		return 0, fmt.Errorf("find blob: %w", err)
+	}
+	info, err := f.root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find blob: %w", classify(err))
+	}
+	return info.Size(), nil
+}
+
+// Refetch reports that a blob has no other copy.
+func (f *Folder) Refetch(string) bool { return false }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -52,6 +53,30 @@ func checkListen(c *Config) error {
 func checkClients(c *Config) error {
 	_, err := c.Clients()
 	return err
+}
+
+// checkBlobKeys reads the credentials of the bucket from their files.
+func checkBlobKeys(c *Config) error {
+	for _, of := range []struct {
+		name, file string
+		key        *string
+	}{{"blobAccessKey", c.BlobAccessKeyFile, &c.BlobAccessKey}, {"blobSecretKey", c.BlobSecretKeyFile, &c.BlobSecretKey}} {
+		if of.file == "" {
+			continue
+		}
+		if *of.key != "" {
+			return fmt.Errorf("set either %s or %sFile", of.name, of.name)
+		}
+		text, err := os.ReadFile(of.file)
+		if err != nil {
+			return fmt.Errorf("%sFile: %w", of.name, err)
+		}
+		*of.key = strings.TrimSpace(string(text))
+	}
+	if (c.BlobAccessKey == "") != (c.BlobSecretKey == "") {
+		return errors.New("set blobAccessKey and blobSecretKey together")
+	}
+	return nil
 }
 
 var (

@@ -28,6 +28,7 @@ type Config struct {
 	Listen         string
 	Data           string
 	DatabaseURL    string
+	BlobURL        string
 	TLSCert        string
 	TLSKey         string
 	VaultKey       string
@@ -58,11 +59,18 @@ type Config struct {
 	MaxUploadBytes   int64
 	MaxStoredBytes   Bytes
 	MinFreeDisk      Bytes
+	Cache            string
+	CacheBytes       Bytes
 	QueryTimeout     time.Duration
 	DatabaseDirs     []string
 	ServicesDir      string
 	ServiceClients   []string
 	ConnectRedirects []string
+
+	// BlobAccessKey and BlobSecretKey are the credentials of the bucket, and the others files
+	// that contain them.
+	BlobAccessKey, BlobSecretKey         string
+	BlobAccessKeyFile, BlobSecretKeyFile string
 
 	origin map[string]string
 }
@@ -89,6 +97,13 @@ var Settings = []Setting{
 	{Name: "tlsCert", Help: "PEM file with the server's certificate and intermediates; reloaded when it changes", field: func(c *Config) any { return &c.TLSCert }, check: checkTLS},
 	{Name: "tlsKey", Help: "PEM file with the private key of the certificate", field: func(c *Config) any { return &c.TLSKey }},
 	{Name: "databaseUrl", Secret: true, Help: "URL of a PostgreSQL database (postgres://…) that stores records instead of the data folder", field: func(c *Config) any { return &c.DatabaseURL }, check: checkDatabase},
+	{Name: "blobUrl", Help: "bucket that stores the files of feeds, s3://bucket/prefix?region=…&endpoint=https://…&pathStyle=true&role=instance|container; default: the data folder", field: func(c *Config) any { return &c.BlobURL }},
+	{Name: "blobAccessKey", Secret: true, Help: "access key of the bucket; default: the AWS environment variables, then the shared credentials file", field: func(c *Config) any { return &c.BlobAccessKey }, check: checkBlobKeys},
+	{Name: "blobAccessKeyFile", Help: "file with the access key of the bucket", field: func(c *Config) any { return &c.BlobAccessKeyFile }},
+	{Name: "blobSecretKey", Secret: true, Help: "secret key of the bucket", field: func(c *Config) any { return &c.BlobSecretKey }},
+	{Name: "blobSecretKeyFile", Help: "file with the secret key of the bucket", field: func(c *Config) any { return &c.BlobSecretKeyFile }},
+	{Name: "cache", Help: "folder for local copies of files of the bucket, on the file system of the data folder; default: cache in the data folder", field: func(c *Config) any { return &c.Cache }},
+	{Name: "cacheBytes", Default: "10GiB", Help: "maximum size of the local copies, at most half of the disk", field: func(c *Config) any { return &c.CacheBytes }},
 	{Name: "vaultKey", Secret: true, Help: "key that encrypts secrets at rest, at least 32 characters; default: a file in the data folder", field: func(c *Config) any { return &c.VaultKey }, check: checkVaultKey},
 	{Name: "bootstrapKey", Secret: true, Help: "first admin key, at least 24 characters; default: generated and printed once", field: func(c *Config) any { return &c.BootstrapKey }, check: checkBootstrapKey},
 	{Name: "logLevel", Default: "info", Help: "lowest level to log: debug, info, warn or error", field: func(c *Config) any { return &c.LogLevel }, check: checkLogLevel},

@@ -30,6 +30,11 @@ type Files interface {
 	Open(ctx context.Context, name string) (Blob, error)
 	// Delete removes a blob. One that is not there is no error.
 	Delete(ctx context.Context, name string) error
+	// Size is how many bytes a blob has.
+	Size(ctx context.Context, name string) (int64, error)
+	// Refetch forgets a damaged local copy of a blob, so that it is fetched again, and reports
+	// whether there is another copy.
+	Refetch(name string) bool
 	// List yields the names of the blobs.
 	List(ctx context.Context) iter.Seq2[string, error]
 	// Sweep removes what drafts that were last written before a time have left

@@ -239,7 +239,7 @@ func TestDamagedFiles(t *testing.T) {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(s.files.damaged)
 	for range 2 {
-		if err := s.files.scrub(t.Context(), name); !errors.Is(err, feedmill.ErrDamaged) {
+		if err := s.files.scrub(t.Context(), name, true); !errors.Is(err, feedmill.ErrDamaged) {
 			t.Errorf("the scrub: %v", err)
 		}
 		if err := s.CheckFiles(t.Context(), s.version(t, damaged, 1)); !errors.Is(err, feedmill.ErrDamaged) {
@@ -249,7 +249,7 @@ func TestDamagedFiles(t *testing.T) {
 	if found, err := metrics.Gather(); err != nil || found[0].Metric[0].GetCounter().GetValue() != 1 {
 		t.Errorf("damaged files: %v, %v, want 1", found, err)
 	}
-	if err := errors.Join(s.files.scrub(t.Context(), s.version(t, whole, 1).Files[0].Name), s.CheckFiles(t.Context(), s.version(t, whole, 1))); err != nil {
+	if err := errors.Join(s.files.scrub(t.Context(), s.version(t, whole, 1).Files[0].Name, true), s.CheckFiles(t.Context(), s.version(t, whole, 1))); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Replace(t.Context(), s.one, damaged.ID, csv(feedmill.ModeAppend, "n\n3\n"), noResponse); !errors.Is(err, feedmill.ErrDamaged) {

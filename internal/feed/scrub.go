@@ -32,7 +32,11 @@ func (v *VerifiedFiles) Scrub(ctx context.Context) error {
 		}
 		for _, name := range names {
 			after = name
-			switch err := v.scrub(ctx, name); {
+			err := v.scrub(ctx, name, false)
+			if errors.Is(err, errLocalCopy) {
+				err = v.scrub(ctx, name, true)
+			}
+			switch {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
 			case errors.Is(err, feedmill.ErrNotFound), errors.Is(err, feedmill.ErrDamaged): // it is gone, or was logged
@@ -46,8 +50,9 @@ func (v *VerifiedFiles) Scrub(ctx context.Context) error {
 	}
 }
 
-// scrub reads a file in full.
-func (v *VerifiedFiles) scrub(ctx context.Context, name string) error {
+// scrub reads a file in full. Unless this is the last try, a damaged file that has another copy
+// is errLocalCopy.
+func (v *VerifiedFiles) scrub(ctx context.Context, name string, last bool) error {
 	of, err := v.sums.StoredFile(ctx, name)
 	if err != nil {
 		return err
@@ -69,6 +74,9 @@ func (v *VerifiedFiles) scrub(ctx context.Context, name string) error {
 	sums, err := parquet.Sum(file, info.Size(), &slowReader{ctx, v, file})
 	if err == nil && of.Sums != (feedmill.FileSums{}) && sums != of.Sums {
 		err = fmt.Errorf("%w: its SHA-256 is %s", parquet.ErrDamaged, sums.SHA256)
+	}
+	if errors.Is(err, parquet.ErrDamaged) && !last && v.Files.Refetch(name) {
+		return errLocalCopy
 	}
 	if err != nil {
 		return v.noteDamaged(of, info, err)

@@ -88,11 +88,7 @@ func unmeasured(names []string) []feedmill.UnreferencedFile {
 
 // size is how many bytes a blob has.
 func (m *Mill) size(ctx context.Context, name string) (int64, error) {
-	blob, err := m.Blobs.Open(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	return blob.Size(), blob.Close()
+	return m.Blobs.Size(ctx, name)
 }
 
 // deleteExpired deletes files that nothing has had for [feedmill.KeepUnreferenced].

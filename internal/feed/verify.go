@@ -104,38 +104,66 @@ func (v *VerifiedFiles) conclude(name string, one *verification) {
 	v.remember(name, one)
 }
 
-// Lease leases a Parquet file once it is verified.
+// errLocalCopy is the error of a damaged local copy of a file that has another copy.
+var errLocalCopy = errors.New("the local copy of a file is damaged")
+
+// Lease leases a Parquet file once it is verified. A damaged local copy is fetched again.
 func (v *VerifiedFiles) Lease(ctx context.Context, name string) (feedmill.FileLease, error) {
-	lease, err := v.Files.Lease(ctx, name)
-	if err != nil {
-		return feedmill.FileLease{}, err
-	}
-	if _, err := v.verifyAt(ctx, lease.Path, name); err != nil {
-		lease.Release()
-		return feedmill.FileLease{}, err
-	}
-	return lease, nil
+	lease, _, err := v.leaseVerified(ctx, name)
+	return lease, err
 }
 
 // Verify verifies a file, or waits for another request that does.
 func (v *VerifiedFiles) Verify(ctx context.Context, name string) (stored bool, err error) {
-	lease, err := v.Files.Lease(ctx, name)
-	if err != nil {
-		return false, err
+	lease, stored, err := v.leaseVerified(ctx, name)
+	if err == nil {
+		lease.Release()
 	}
-	defer lease.Release()
-	return v.verifyAt(ctx, lease.Path, name)
+	return stored, err
 }
 
-func (v *VerifiedFiles) verifyAt(ctx context.Context, path, name string) (stored bool, err error) {
+func (v *VerifiedFiles) leaseVerified(ctx context.Context, name string) (lease feedmill.FileLease, stored bool, err error) {
+	for _, last := range []bool{false, true} {
+		if lease, err = v.Files.Lease(ctx, name); err != nil {
+			return feedmill.FileLease{}, false, v.damagedCopy(ctx, name, err)
+		}
+		if stored, err = v.verifyAt(ctx, lease.Path, name, last); err == nil {
+			return lease, stored, nil
+		}
+		lease.Release()
+		if !errors.Is(err, errLocalCopy) {
+			break
+		}
+	}
+	return feedmill.FileLease{}, stored, err
+}
+
+// damagedCopy adds the versions of a file to the error of one that arrived damaged.
+func (v *VerifiedFiles) damagedCopy(ctx context.Context, name string, err error) error {
+	if !errors.Is(err, feedmill.ErrDamaged) {
+		return err
+	}
+	of, failure := v.sums.StoredFile(ctx, name)
+	if failure != nil {
+		return err
+	}
+	return v.damage(of, fmt.Errorf("%w: %w", parquet.ErrDamaged, err))
+}
+
+// verifyAt verifies a file at a path. Unless this is the last try, a damaged file that has
+// another copy is errLocalCopy.
+func (v *VerifiedFiles) verifyAt(ctx context.Context, path, name string, last bool) (stored bool, err error) {
 	for {
 		info, err := os.Stat(path)
+		if errors.Is(err, os.ErrNotExist) && !last && v.Files.Refetch(name) {
+			return false, errLocalCopy
+		}
 		if err != nil {
 			return false, fmt.Errorf("verify a file: %w", err)
 		}
 		one, begun := v.begin(name, info)
 		if begun {
-			one.err = v.verify(ctx, path, name, one)
+			one.err = v.verify(ctx, path, name, one, last)
 			v.end(name, one)
 			return one.stored, one.err
 		}
@@ -187,7 +215,7 @@ func (v *VerifiedFiles) end(name string, one *verification) {
 }
 
 // verify reads a file and compares it with its sums. A file without sums gets them.
-func (v *VerifiedFiles) verify(ctx context.Context, path, name string, one *verification) error {
+func (v *VerifiedFiles) verify(ctx context.Context, path, name string, one *verification, last bool) error {
 	of, err := v.sums.StoredFile(ctx, name)
 	if errors.Is(err, feedmill.ErrNotFound) {
 		return nil // it is being written, or was
@@ -203,7 +231,11 @@ func (v *VerifiedFiles) verify(ctx context.Context, path, name string, one *veri
 	defer file.Close()
 	size := one.file.Size()
 	if of.Sums != (feedmill.FileSums{}) {
-		return v.damage(of, parquet.Verify(file, size, of.Sums))
+		err := parquet.Verify(file, size, of.Sums)
+		if errors.Is(err, parquet.ErrDamaged) && !last && v.Files.Refetch(name) {
+			return errLocalCopy
+		}
+		return v.damage(of, err)
 	}
 	if one.later = size > maxSumNow; one.later {
 		return nil

@@ -12,6 +12,12 @@ func FreeDisk(folder string) (int64, error) {
 	return free, err
 }
 
+// DiskSize returns the size of a folder's disk in bytes.
+func DiskSize(folder string) (int64, error) {
+	_, size, err := disk(folder)
+	return size, err
+}
+
 // disk returns the free bytes of a folder's disk, and its size, without the blocks that are
 // reserved for the superuser.
 func disk(folder string) (free, size int64, err error) {

@@ -12,6 +12,8 @@ import (
 type Objects interface {
 	// StoreID returns the id of the store, which the first call assigns.
 	StoreID(ctx context.Context, assign string) (string, error)
+	// Origin identifies the database: a copy of it has another origin.
+	Origin(ctx context.Context) (string, error)
 	// BeginObject records a file that a holder is about to write. RenewObjects extends the
 	// lease on all files that it writes. ForgetObject removes the row of a file that does not
 	// exist; the row of a file that a record has stays.
@@ -47,6 +49,14 @@ var objectCases = []testCase{
 			got, err := s.StoreID(ctx, assign)
 			must(t, err)
 			equal(t, "id", "one", got)
+		}
+		one, err := s.Origin(ctx)
+		must(t, err)
+		same, err := s.Origin(ctx)
+		must(t, err)
+		equal(t, "origin", one, same)
+		if one == "" {
+			t.Error("the database has no origin")
 		}
 	}},
 	{name: "a file is writing, live, unreferenced and deleting", run: func(t *testing.T, open func(*testing.T) Store) {

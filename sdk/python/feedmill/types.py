@@ -605,6 +605,7 @@ class GetEventResponseMatch(TypedDict):
 
 
 class Health(TypedDict):
+    files: NotRequired[Literal['ready', 'unavailable']]
     status: Literal['ok', 'ready']
 
 

@@ -1380,7 +1380,7 @@ export interface paths {
         };
         /**
          * Check that the server is ready
-         * @description Returns 503 while the store does not respond, and from the moment the server begins to stop.
+         * @description Returns 503 while the store does not respond, and from the moment the server begins to stop. An outage of the bucket with the files of feeds is reported in the body and does not change the status.
          */
         get: operations["ready"];
         put?: never;
@@ -1921,6 +1921,11 @@ export interface components {
             timezone?: components["schemas"]["Finding"];
         };
         Health: {
+            /**
+             * @description The state of the bucket with the files of feeds, if one is configured. While it is unavailable, cached data stays readable and uploads return 503 `storage-unavailable`.
+             * @enum {string}
+             */
+            files?: "ready" | "unavailable";
             /** @enum {string} */
             status: "ok" | "ready";
         };
