@@ -40,3 +40,31 @@ func TestMaskKnowsEscapes(t *testing.T) {
 		}
 	}
 }
+
+// TestMaskKnowsAllForms holds that secrets are hidden that are numbers, and that are encoded in a URL.
+func TestMaskKnowsAllForms(t *testing.T) {
+	for definition, said := range map[string][]string{
+		`{"request":{"url":"https://a.test/"},"auth":{"kind":"login","request":{"url":"https://id.test/","body":{"kind":"json","value":{"pin":482913,"more":[{"code":"s3cret"}]}}},"tokenPath":"$.t"}}`: {"482913", "s3cret"},
+		`{"request":{"url":{"secret":"https://a.test/of%20me/rows?sig=ab%2Bcd"}}}`: {"of me", "of%20me", "ab+cd", "ab%2Bcd"},
+	} {
+		d, err := Parse([]byte(definition), 0)
+		if err != nil {
+			t.Fatalf("%s: %v", definition, err)
+		}
+		m := NewMask(d.Spec)
+		for _, secret := range said {
+			if got := m.Text("it is " + secret + " here"); strings.Contains(got, secret) {
+				t.Errorf("%s shows %s", got, secret)
+			}
+		}
+	}
+}
+
+// TestSecretsInURLs holds that the name of a parameter is judged as it is written and as it is read.
+func TestSecretsInURLs(t *testing.T) {
+	for query, want := range map[string]bool{"token=1": true, "page=1&t%6Fken=1": true, "token%zz=1": true, "page=1": false, "": false} {
+		if got := holdsSecret("https://a.test/?" + query); got != want {
+			t.Errorf("%s: %v", query, got)
+		}
+	}
+}
