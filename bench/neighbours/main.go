@@ -24,6 +24,8 @@ type options struct {
 	seconds int
 	rounds  int
 	rate    float64
+	// restart is how many endpoints hang beside the healthy ones of a restart.
+	restart int
 }
 
 func main() {
@@ -31,7 +33,13 @@ func main() {
 	flag.IntVar(&o.seconds, "seconds", 30, "how long a round publishes; a hanging attempt takes 15 s")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds with and without the bad ones; the median counts")
 	flag.Float64Var(&o.rate, "rate", 20, "events a second, each to every endpoint")
-	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) })
+	flag.IntVar(&o.restart, "restart", 0, "measure a restart beside so many endpoints that hang instead")
+	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error {
+		if o.restart > 0 {
+			return restart(ctx, r, o.restart)
+		}
+		return run(ctx, r, o)
+	})
 }
 
 const (
