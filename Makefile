@@ -43,10 +43,14 @@ run: build
 comma := ,
 SMALL := -s -w $(if $(filter Linux,$(shell uname -s)),-extldflags=-Wl$(comma)--no-export-dynamic$(comma)--gc-sections)
 
+# Arrow's reader of Parquet links a gRPC client that is never used. The tag leaves out its
+# debugging pages, 0.1 MB of the program.
+TAGS := grpcnotrace
+
 # The same sources and the same version are the same bytes, wherever they lie.
 build:
 	@echo 'building bin/feedmill; the first build compiles SQLite and links DuckDB, which takes minutes, later ones seconds'
-	CGO_ENABLED=1 go build -trimpath -buildvcs=false -ldflags "-buildid= $(SMALL) -X main.version=$(VERSION) -X github.com/feedmill/feedmill/internal/manual.updated=$(DATE)" -o bin/feedmill ./cmd/feedmill
+	CGO_ENABLED=1 go build -trimpath -buildvcs=false -tags $(TAGS) -ldflags "-buildid= $(SMALL) -X main.version=$(VERSION) -X github.com/feedmill/feedmill/internal/manual.updated=$(DATE)" -o bin/feedmill ./cmd/feedmill
 
 # Without the setting every process of the race detector, and so every package,
 # sleeps for a second before it ends. One package more than there are processors
