@@ -49,49 +49,36 @@ const excelCSV = "csv-excel"
 // Where the client takes none of them, the answer says so.
 func (c *call) outputFormat() (outputFormat, *answer) {
 	f, refusal := c.namedFormat()
-	if c.csvStyle(f) == "excel" {
-		f = outputFormats[slices.IndexFunc(outputFormats, func(f outputFormat) bool { return f.name == "csv" })]
-		f.name, refusal = excelCSV, nil
+	c.checkStyles()
+	if c.query["csv"] == "excel" {
+		if c.query["format"] == "" || f.name == "csv" {
+			f = outputFormats[slices.IndexFunc(outputFormats, func(f outputFormat) bool { return f.name == "csv" })]
+			f.name, refusal = excelCSV, nil
+		} else {
+			c.fault(feedmill.Fault{Parameter: "csv", Detail: "csv applies only to format=csv."})
+		}
 	}
-	if c.textNumbers(f) && refusal == nil {
-		f.name += textSuffix
+	if c.query["numbers"] == "text" {
+		if f.name != "json" && f.name != "ndjson" {
+			c.fault(feedmill.Fault{Parameter: "numbers", Detail: "numbers applies only to JSON and NDJSON. Set format=json or format=ndjson, or omit numbers."})
+		} else if refusal == nil {
+			f.name += textSuffix
+		}
 	}
 	return f, refusal
-}
-
-// csvStyle reads the parameter csv; empty where it is not set or not valid.
-func (c *call) csvStyle(f outputFormat) string {
-	text, given := c.query["csv"]
-	switch {
-	case !given || text == "exact":
-		return text
-	case text != "excel":
-		c.fault(feedmill.Fault{Parameter: "csv", Detail: "csv must be exact or excel."})
-		return ""
-	case c.query["format"] != "" && f.name != "csv":
-		c.fault(feedmill.Fault{Parameter: "csv", Detail: "csv applies only to format=csv."})
-		return ""
-	}
-	return text
 }
 
 // textSuffix follows the name of a format with integers and decimals as strings.
 const textSuffix = "-text"
 
-// textNumbers reads the parameter numbers, which is valid only for JSON and NDJSON.
-func (c *call) textNumbers(f outputFormat) bool {
-	text, given := c.query["numbers"]
-	switch {
-	case !given:
-		return false
-	case text != "text":
-		c.fault(feedmill.Fault{Parameter: "numbers", Detail: fmt.Sprintf("numbers must be text; got %.20q. Omit it to get JSON numbers.", text)})
-	case f.name != "json" && f.name != "ndjson":
-		c.fault(feedmill.Fault{Parameter: "numbers", Detail: "numbers applies only to JSON and NDJSON. Set format=json or format=ndjson, or omit numbers."})
-	default:
-		return true
+// checkStyles checks the parameters csv and numbers by themselves, for any format.
+func (c *call) checkStyles() {
+	if text, given := c.query["csv"]; given && text != "exact" && text != "excel" {
+		c.fault(feedmill.Fault{Parameter: "csv", Detail: "csv must be exact or excel."})
 	}
-	return false
+	if text, given := c.query["numbers"]; given && text != "text" {
+		c.fault(feedmill.Fault{Parameter: "numbers", Detail: fmt.Sprintf("numbers must be text; got %.20q. Omit it to get JSON numbers.", text)})
+	}
 }
 
 func (c *call) namedFormat() (outputFormat, *answer) {

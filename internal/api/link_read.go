@@ -37,6 +37,7 @@ func (s *Server) readLink(c *call) (answer, error) {
 func (s *Server) readLinked(c *call) (answer, error) {
 	c.readQueryParameters()
 	format, _ := c.namedFormat()
+	c.checkStyles() // whether they go with the format depends on the link
 	number := c.versionNumber("version")
 	if err := c.refusal(); err != nil {
 		return answer{}, err

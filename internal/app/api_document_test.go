@@ -162,7 +162,7 @@ func (m mediaType) GoString() string { return m.name }
 
 // plainPath is a path of the operation that any router finds, for those checks
 // that need nothing else of it.
-func (op operation) plainPath() string { return inBraces.ReplaceAllString(op.path, "x") }
+func (op operation) plainPath() string { return inBraces.ReplaceAllString(op.path, "1") }
 
 var inBraces = regexp.MustCompile(`\{\w+\}`)
 

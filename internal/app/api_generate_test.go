@@ -131,11 +131,15 @@ func drawnBodies(op operation) []mediaType {
 	})
 }
 
-// pathParams draws the path's parameters: those of a resource that is there, or
+// pathParams draws the path's parameters: those of a resource that is there, a number, or
 // any text.
 func (g *generator) pathParams(t *rapid.T, op operation) map[string]string {
 	params := make(map[string]string)
 	for _, p := range op.with("path") {
+		if p.schema["type"] == "integer" {
+			params[p.name] = fmt.Sprint(g.value(t, p.name, p.schema))
+			continue
+		}
 		params[p.name] = g.known.draw(t)
 		if params[p.name] == "" || rapid.IntRange(0, 3).Draw(t, "any text") == 0 {
 			params[p.name] = rapid.StringMatching(`[^/.\x00-\x1f][^/\x00-\x1f]{0,40}`).Draw(t, p.name)
