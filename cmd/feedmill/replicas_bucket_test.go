@@ -72,12 +72,17 @@ func TestReplicasShareABucket(t *testing.T) {
 	if answer := put(one, feeds[0], "id,v\n4,d\n", http.StatusServiceUnavailable); !strings.Contains(answer, "/problems/storage-unavailable") {
 		t.Errorf("during an outage: %s", answer)
 	}
-	if status, body, err := request(t.Context(), sharedFirstKey, http.MethodGet, one.url+"/readyz", nil, nil); status != http.StatusOK || !strings.Contains(body, `"files":"unavailable"`) || err != nil {
-		t.Errorf("readyz: %d %s, %v", status, body, err)
+	reports := func(files string) bool {
+		status, body, err := request(t.Context(), sharedFirstKey, http.MethodGet, one.url+"/readyz", nil, nil)
+		return status == http.StatusOK && strings.Contains(body, `"files":"`+files+`"`) && err == nil
+	}
+	if !reports("unavailable") {
+		t.Error("readyz does not report the outage")
 	}
 	two.kill()
 	two = begin("two") // which starts without the bucket
 	s.Start(t)
+	eventually(t, "readyz reports the end of the outage", func() bool { return reports("ready") })
 	for _, feed := range feeds {
 		put(two, feed, "id,v\n4,d\n", http.StatusOK)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/feed"
@@ -85,6 +86,23 @@ func onOneDisk(cache, temp string) error {
 	}
 	_ = os.Remove(link)
 	return nil // other file systems without links copy files anyway
+}
+
+// watchBucket looks for the end of an outage of the bucket, so that /readyz reports it even if
+// nobody uses a feed.
+func watchBucket(ctx context.Context, bucket *blob.Bucket) {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if bucket.Outage() != nil {
+			_, _ = bucket.Check(ctx) // which records the result
+		}
+	}
 }
 
 // claim records that the files belong to the store, and refuses those of another store. What
