@@ -167,7 +167,7 @@ func TestRetriesThatAreRead(t *testing.T) {
 		left  int
 	}{{0, 0}, {-time.Second, 0}, {time.Second, 1}} {
 		b := testBacklog(100, 100)
-		b.retries = dueTimes{now.Add(c.retry)}
+		b.retries = dueTimes{{at: now.Add(c.retry)}}
 		if b.beginQuery("sub", now); len(b.retries) != c.left {
 			t.Errorf("a retry in %v is noted as %v", c.retry, b.retries)
 		}

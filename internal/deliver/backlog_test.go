@@ -146,7 +146,7 @@ func TestWhatThePollFinds(t *testing.T) {
 		b.offerAll(deliveries(1, 1+c.known))
 		b.rest, b.checkedAt, b.readFrom, b.overtaken = c.rest, now.Add(-c.checked), deliveryID(1), deliveryID(1)
 		if c.retry != 0 {
-			b.retries = dueTimes{now.Add(-c.retry)}
+			b.retries = dueTimes{{at: now.Add(-c.retry)}}
 		}
 		if got := b.found(now, asked, now); got != c.fromBeginning || b.rest != c.want || (b.readFrom == "" && b.overtaken == "") != c.fromBeginning {
 			t.Errorf("%s: it is to be read: %v, the rest is %d from %q", c.name, got, b.rest, b.readFrom)

@@ -175,7 +175,7 @@ func TestDueTimes(t *testing.T) {
 		{99 * time.Millisecond, false, 3}, // behind the last
 		{10 * time.Millisecond, true, 3},
 	} {
-		if first := d.add(begin.Add(c.at), 3); first != c.first || len(d) != c.left {
+		if first := d.add(begin.Add(c.at), "", 3); first != c.first || len(d) != c.left {
 			t.Errorf("%v is the first: %v, of %d", c.at, first, len(d))
 		}
 	}
@@ -183,7 +183,7 @@ func TestDueTimes(t *testing.T) {
 		t.Errorf("%v have come at the wrong time", d)
 	}
 	d.pass(begin.Add(50 * time.Millisecond))
-	if len(d) != 1 || !d[0].Equal(begin.Add(70*time.Millisecond)) {
+	if len(d) != 1 || !d[0].at.Equal(begin.Add(70*time.Millisecond)) {
 		t.Errorf("%v are left", d)
 	}
 }

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,36 +118,17 @@ type Dispatcher struct {
 	lanesOf  map[feedmill.ID]int
 	maxLanes int
 	ring     ring
-	share    share
 	memory   memory
-	reads    reads
-	workers  workers
-	work     *sync.Cond // there may be something for a worker to do
+	// attempts and reads are the budgets that lanes work with.
+	attempts, reads budget
+	workers         workers
+	work            *sync.Cond // there may be something for a worker to do
 	// sending are the deliveries with an attempt under way, or being settled,
 	// each with what breaks the attempt off, where that is ever done.
 	sending map[feedmill.ID]context.CancelFunc
 
-	slots  slotSet // those that this process sends for
-	polled slotSet // of these, those that were polled since
-	// until is when the leases of slots end, zero where they are not ours.
-	until [feedmill.Slots]time.Time
-	// leaving are ours, to be given back. Those that are stopped for it are
-	// not in slots, since stoppedAt.
-	leaving   slotSet
-	stoppedAt [feedmill.Slots]time.Time
-	// short says that there are fewer than our share; gained counts those that
-	// were taken.
-	short, leaseFailed bool
-	gained             int
-	// due are the known due times of lanes in the store, and unnoted is the last of those
-	// that were too many. pollFrom is behind which subscription the next poll begins, since
-	// there was no room for the lane of the one after it. unwound are the slots that may hold due times of a clock that
-	// was ahead of ours; polledAt is when the store was last polled, by both of our clocks.
-	due      dueLanes
-	unnoted  time.Time
-	pollFrom feedmill.ID
-	unwound  slotSet
-	polledAt time.Time
+	leases
+	polling
 
 	pollNow, dueSooner, replayNow, fanoutNow, leaseNow, rewindNow, tellNow chan struct{}
 	// toTell are the subscriptions of which other replicas are to be told.
@@ -160,18 +142,12 @@ type Dispatcher struct {
 
 // New makes a dispatcher. It takes offers at once and works while [Dispatcher.Run] runs.
 func New(o Options) *Dispatcher {
-	orDefault(&o.MaxInFlight, defaultMaxInFlight)
-	orDefault(&o.MaxQueued, defaultMaxQueued)
-	orDefault(&o.MaxLane, defaultMaxLane)
-	if o.PollEvery == 0 {
-		o.PollEvery = defaultPollEvery
-	}
-	if o.LeaseTime == 0 {
-		o.LeaseTime = defaultLeaseTime
-	}
-	if o.TargetAge == 0 {
-		o.TargetAge = defaultTargetAge
-	}
+	o.MaxInFlight = cmp.Or(o.MaxInFlight, defaultMaxInFlight)
+	o.MaxQueued = cmp.Or(o.MaxQueued, defaultMaxQueued)
+	o.MaxLane = cmp.Or(o.MaxLane, defaultMaxLane)
+	o.PollEvery = cmp.Or(o.PollEvery, defaultPollEvery)
+	o.LeaseTime = cmp.Or(o.LeaseTime, defaultLeaseTime)
+	o.TargetAge = cmp.Or(o.TargetAge, defaultTargetAge)
 	if o.Schedule == nil {
 		o.Schedule = feedmill.DefaultRetrySchedule
 	}
@@ -180,22 +156,22 @@ func New(o Options) *Dispatcher {
 	}
 	d := &Dispatcher{
 		Options: o, lanes: make(map[feedmill.ID]*lane), lanesOf: make(map[feedmill.ID]int), maxLanes: maxLanes, sending: make(map[feedmill.ID]context.CancelFunc),
-		share:   share{total: o.MaxInFlight, maxBytes: maxUnderWayBytes, portions: make(map[feedmill.ID]*portion)},
 		memory:  newMemory(o.MaxQueued, o.MaxLane),
-		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
+		workers: workers{maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
 		pollNow: make(chan struct{}, 1), dueSooner: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), fanoutNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
 		tellNow: make(chan struct{}, 1), toTell: make(map[feedmill.Signal]map[feedmill.ID]struct{}),
 		outcomes: make(chan settling, maxOutcomes), tally: newTally(),
 	}
 	d.work = sync.NewCond(&d.mu)
+	granted := func(l *lane) {
+		if l.state == waiting {
+			d.enter(l, ready)
+		}
+	}
+	d.attempts = newBudget(amount{o.MaxInFlight, maxUnderWayBytes}, granted)
+	d.reads = newBudget(amount{maxReads, maxReadBytes}, granted)
 	d.count = newCounters(o.Metrics, d)
 	return d
-}
-
-func orDefault(n *int, value int) {
-	if *n == 0 {
-		*n = value
-	}
 }
 
 // Run works until ctx ends. Attempts under way may then finish for a moment;
@@ -206,7 +182,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	defer breakOff()
 	settleCtx, endSettle := context.WithCancel(context.WithoutCancel(ctx))
 	defer endSettle()
-	var settler, loops, workers sync.WaitGroup
+	var settler, loops sync.WaitGroup
 	settler.Go(func() { d.settleAll(settleCtx) })
 	d.lease(ctx)
 	loops.Go(func() { d.keepSlots(ctx) })
@@ -220,17 +196,15 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	loops.Go(func() { d.runFanouts(ctx) })
 	loops.Go(func() { d.writeTally(ctx) })
 	loops.Go(func() { d.count.watch(ctx, d.Store, max(watchEvery, watchPolls*d.PollEvery)) })
-	for ctx.Err() == nil {
-		select {
-		case <-d.workers.spawn:
-			workers.Go(func() { d.runWorker(sendCtx) })
-		case <-ctx.Done():
-		}
-	}
+	d.mu.Lock()
+	d.workers.run = func() { d.runWorker(sendCtx) }
+	d.wakeWorker()
+	d.mu.Unlock()
 
+	<-ctx.Done()
 	loops.Wait()
 	d.mu.Lock()
-	d.workers.closed = true
+	d.workers.run = nil
 	d.work.Broadcast()
 	d.mu.Unlock()
 	timer := time.AfterFunc(grace, breakOff)
@@ -240,7 +214,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	leaving, left := context.WithCancel(context.WithoutCancel(ctx))
 	var leaver sync.WaitGroup
 	leaver.Go(func() { d.leave(leaving) })
-	workers.Wait()
+	d.workers.group.Wait()
 	timer.Stop()
 	close(d.outcomes)
 	last.Reset(lastWrites)
@@ -281,7 +255,6 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 			d.foreign(feedmill.SignalDue, due[i].Subscription)
 		}
 	}
-	d.wakeWorker()
 	calm := d.workers.beginning == 0 && !d.ring.isEmpty()
 	d.mu.Unlock()
 	if calm {
@@ -326,7 +299,6 @@ func (d *Dispatcher) changedHere(subscription feedmill.ID) bool {
 			d.enter(l, idle)
 		}
 		d.refresh(l)
-		d.wakeWorker()
 	}
 	return ours
 }
@@ -358,7 +330,7 @@ func (d *Dispatcher) UnderWay(subscription feedmill.ID) (ids []feedmill.ID) {
 func (d *Dispatcher) HeldBytes() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.memory.bytes() + d.share.bytes
+	return d.memory.bytes() + d.attempts.used.bytes
 }
 
 // Wake makes the dispatcher poll the store now.

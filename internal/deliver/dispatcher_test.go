@@ -87,11 +87,7 @@ func TestPingClosesTheBreaker(t *testing.T) {
 		sub := h.subscribe(feedmill.DeliverySettings{})
 		h.dispatcher.Offer(h.accept(10, ""))
 		h.checkState(sub, tripped)
-		open := func() int {
-			h.dispatcher.mu.Lock()
-			defer h.dispatcher.mu.Unlock()
-			return h.dispatcher.openBreakers()
-		}
+		open := func() int { return len(h.dispatcher.OpenBreakers()) }
 		a, err := h.dispatcher.Ping(h.Context(), h.subscription(sub))
 		if err != nil || a.Error != "timeout" || a.Number != 1 || open() != 1 {
 			h.Errorf("a ping without an answer: %+v, %v; %d breakers are open", a, err, open())

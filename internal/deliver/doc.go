@@ -26,43 +26,28 @@
 // have come due, for what did not fit into memory, for ordered subscriptions,
 // and for slots taken over from another replica.
 //
-// What waits in memory has one bound in bytes, payloads and all. Workspaces have
-// equal shares of it and, within them, lanes; whoever has more lets go when others
-// need it (memory_share.go). A lane for which there is no room at all reads a single
-// delivery when its turn comes, and sends it at once (single.go). What is under way
-// has a bound in bytes as well (share.go).
+// Deliveries that wait in memory have one limit in bytes, payloads included. Workspaces have
+// equal shares of it, and so have the lanes of a workspace. A lane above its share is evicted
+// when others need the memory (memory_share.go). A lane that has no room at all reads a single
+// delivery when it can send it, and sends it immediately.
+//
+// Two budgets limit the attempts and the reads in flight, and the bytes that they hold
+// (budget.go). A lane asks only them.
 //
 // A lane is in one state, and state.go has all its transitions:
 //
-//	            offered, due in the store, changed,
-//	┌──────┐    an attempt or a read ended         ┌───────┐ its turn
-//	│ idle │ ────────────────────────────────────▶ │ ready │ ───┐
-//	└──────┘ ◀──────────────────────────────────── └───────┘ ◀──┘ a task is begun:
-//	    ▲       nothing that it may do now           │ ▲ ▲ ▲      send one, or read
-//	    │                                            │ │ │ │
-//	    │         ┌─────────┐  rate limit is used up │ │ │ │
-//	    │         │ limited │ ◀──────────────────────┤ │ │ │
-//	    │         └─────────┘ ── time, changed ────────┘ │ │
-//	    │         ┌─────────┐  breaker is open       │   │ │
-//	    │         │ tripped │ ◀──────────────────────┤   │ │
-//	    │         └─────────┘ ── time, changed ──────────┘ │
-//	    │         ┌─────────┐  no attempt is free    │     │
-//	    │         │ crowded │ ◀──────────────────────┤     │
-//	    │         └─────────┘ ── an attempt ended ─────────┤
-//	    │         ┌─────────┐  nothing queued, no room   │ │
-//	    │         │ hungry  │ ◀──────────────────────────┘ │
-//	    │         └─────────┘ ── another has read ─────────┤
-//	    │         ┌─────────┐  too many are being read   │ │
-//	    │         │  unfed  │ ◀──────────────────────────┘ │
-//	    │         └─────────┘ ── another was read ─────────┘
-//	    │         ┌─────────┐  paused, or listening  │
-//	    ├──────── │  held   │ ◀──────────────────────┘
-//	    │ changed └─────────┘
-//	    │         ┌─────────┐  the store could not be read
-//	    ├──────── │ stalled │ ◀── from any of the above
-//	    │ time or └─────────┘
-//	    │ changed
-//	    │         ┌─────────┐  the slot belongs to another replica
-//	    └──────── │  lost   │ ◀── from any of the above
-//	      leased  └─────────┘
+//	┌──────┐   offered, due in the store, changed,   ┌───────┐ its turn
+//	│ idle │   an attempt or a read ended            │ ready │ ───┐
+//	└──────┘ ──────────────────────────────────────▶ └───────┘ ◀──┘ a task is begun:
+//	   ▲ ▲ ▲                                           │   ▲       send one, or read
+//	   │ │ └────── nothing that it may do now ─────────┤   │
+//	   │ │         ┌─────────┐  no grant is free       │   │
+//	   │ │         │ waiting │ ◀───────────────────────┤   │
+//	   │ │         └─────────┘ ── granted, changed ────────┘
+//	   │ │         ┌─────────────────────────────┐     │
+//	   │ └──────── │ limited │ tripped │ stalled │ ◀───┘ rate limit is used up, breaker is open,
+//	   │   time or └─────────────────────────────┘       or the store could not be read
+//	   │   changed ┌─────────┐
+//	   └────────── │  lost   │ ◀── from any of the above: the slot belongs to another replica
+//	      leased   └─────────┘
 package deliver

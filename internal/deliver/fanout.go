@@ -63,13 +63,16 @@ func fanoutSize(workspace feedmill.ID) (limit, whole int) {
 	return fanoutStep, wholeFanout
 }
 
-// pause waits for some time, or until it is woken or ctx ends.
-func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) {
+// pause waits for some time, or until it is woken or ctx ends. It reports whether it was
+// woken.
+func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) (woken bool) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-wake:
+		return true
 	case <-timer.C:
 	}
+	return false
 }

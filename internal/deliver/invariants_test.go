@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	"container/list"
 	"maps"
 	"slices"
 	"testing"
@@ -24,31 +23,30 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 			inRing[tenant.current]++
 		}
 	}
-	lines, running := []*list.List{&d.share.starved.waiting}, 0
-	for _, p := range d.share.portions {
-		lines = append(lines, &p.waiting)
-		running += p.running
-	}
-	lines = slices.AppendSeq(lines, maps.Values(d.reads.waiting))
-	for _, line := range lines {
-		for place := line.Front(); place != nil; place = place.Next() {
-			inLine[place.Value.(*lane)]++
+	for _, b := range []*budget{&d.attempts, &d.reads} {
+		checkBudget(t, b)
+		for _, p := range b.portions {
+			for _, line := range p.waiting {
+				for _, c := range line {
+					inLine[c.(*claim).lane]++
+				}
+			}
 		}
 	}
-	if running != d.share.running {
-		t.Errorf("%d attempts are under way, and %d of all workspaces", d.share.running, running)
-	}
-	for place := d.memory.hungry.Front(); place != nil; place = place.Next() {
-		inLine[place.Value.(*lane)]++
-	}
-	queued, expected, portions := 0, 0, make(map[feedmill.ID]int)
+	queued, expected, held, portions := 0, 0, 0, make(map[feedmill.ID]int)
 	events := make(map[feedmill.ID]int)
 	for _, l := range d.lanes {
 		if want := count(l.state == ready); inRing[l] != want {
 			t.Errorf("a lane in state %d stands %d times in the ring", l.state, inRing[l])
 		}
-		if want := count(l.state == crowded || l.state == hungry || l.state == unfed); inLine[l] != want {
+		// A lane that waits becomes ready when something happens to it. It keeps its claim
+		// until its turn, and so its place.
+		if want := count(l.state == waiting); inLine[l] != want && !(l.state == ready && inLine[l] == 1) {
 			t.Errorf("a lane in state %d stands %d times in a line", l.state, inLine[l])
+		}
+		held += l.attempt.held + l.read.held
+		if l.state != ready && l.state != waiting && (l.attempt.isGranted() || l.read.isGranted()) {
+			t.Errorf("a lane in state %d keeps a grant", l.state)
 		}
 		if owned := d.slots[l.slot]; owned == (l.state == lost) && !(l.awaited && d.leaving[l.slot]) {
 			t.Errorf("a lane is in state %d, and its slot is ours: %v", l.state, owned)
@@ -77,8 +75,8 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 				t.Errorf("%s waits and is not known", q.id)
 			}
 		}
-		if underWay := len(l.backlog.known) - l.backlog.waiting; underWay < l.running {
-			t.Errorf("%d attempts of a lane are under way, of which %d are known", l.running, underWay)
+		if underWay := len(l.backlog.known) - l.backlog.waiting; underWay < l.attempt.inUse() {
+			t.Errorf("%d attempts of a lane are under way, of which %d are known", l.attempt.inUse(), underWay)
 		}
 	}
 	lanesOf := make(map[feedmill.ID]int)
@@ -88,22 +86,25 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 	if !maps.Equal(lanesOf, d.lanesOf) {
 		t.Errorf("workspaces have the lanes %v, counted are %v", lanesOf, d.lanesOf)
 	}
-	if d.reads.running != expected {
-		t.Errorf("%d lanes are being read, counted are %d", expected, d.reads.running)
+	if n := d.attempts.used.count + d.reads.used.count; n != held {
+		t.Errorf("lanes hold %d grants, counted are %d", held, n)
+	}
+	if n := d.reads.used.count; n < expected {
+		t.Errorf("%d lanes are being read, counted are %d", expected, n)
 	}
 	if queued != d.memory.queued || expected == 0 && d.memory.expected != 0 {
 		t.Errorf("%d deliveries are queued and %d expected by %d lanes, %d of all lanes", d.memory.queued, d.memory.expected, expected, queued)
 	}
-	bytes, underWay := 0, d.share.running*attemptBytes
+	bytes, underWay := 0, d.attempts.used.count*attemptBytes
 	for id, e := range d.memory.events {
 		bytes += count(e.queued > 0) * e.size()
-		underWay += count(e.underWay > 0) * e.size()
-		if events[id] != e.queued || e.queued == 0 && e.underWay == 0 {
-			t.Errorf("the event of %d deliveries is kept for %d, and %d under way", events[id], e.queued, e.underWay)
+		underWay += count(e.inFlight > 0) * e.size()
+		if events[id] != e.queued || e.queued == 0 && e.inFlight == 0 {
+			t.Errorf("the event of %d deliveries is kept for %d, and %d under way", events[id], e.queued, e.inFlight)
 		}
 	}
-	if bytes != d.memory.eventBytes || underWay != d.share.bytes {
-		t.Errorf("events of %d bytes are kept and of %d under way, counted are %d and %d", bytes, underWay, d.memory.eventBytes, d.share.bytes)
+	if bytes != d.memory.eventBytes || underWay != d.attempts.used.bytes {
+		t.Errorf("events of %d bytes are kept and of %d under way, counted are %d and %d", bytes, underWay, d.memory.eventBytes, d.attempts.used.bytes)
 	}
 	for workspace, p := range d.memory.portions {
 		if portions[workspace] != p.bytes || len(p.holders) == 0 {
@@ -111,8 +112,8 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 		}
 		delete(portions, workspace)
 	}
-	if len(portions) > 0 || d.memory.singles != 0 && expected == 0 {
-		t.Errorf("%d workspaces are not counted, and %d lanes read past the bound", len(portions), d.memory.singles)
+	if len(portions) > 0 {
+		t.Errorf("%d workspaces are not counted", len(portions))
 	}
 	if d.writes.outcomes < 0 || d.writes.underWay < 0 || d.writes.silent && d.writes.underWay == 0 {
 		t.Errorf("what is written is counted wrong: %+v", d.writes)

@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	"container/list"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -16,10 +15,10 @@ type lane struct {
 	slot          int
 	subscription  subscription
 	backlog       backlog
-	// running is how many attempts are under way, and heldUp how many outcomes
-	// cannot be written because somebody has locked their deliveries.
-	running, heldUp int
-	pace            pace
+	// heldUp is how many outcomes cannot be written because somebody has locked their
+	// deliveries.
+	heldUp int
+	pace   pace
 	// trustedAt is when its endpoint was last said to work: failures of
 	// attempts that were begun before that say nothing.
 	trustedAt time.Time
@@ -31,11 +30,12 @@ type lane struct {
 	state state
 	// awaited says that the slot is to be given back and waited for this lane.
 	awaited bool
-	tenant  *tenant       // in whose part of the ring a ready lane stands
-	turn    int           // how many tasks it has had in its turn
-	timer   *time.Timer   // that ends a state of waiting
-	line    *list.List    // in which a crowded, hungry or unfed lane stands
-	place   *list.Element // and where
+	tenant  *tenant     // in whose part of the ring a ready lane stands
+	turn    int         // how many tasks it has had in its turn
+	timer   *time.Timer // that ends a state of waiting for time
+	// attempt and read are its claims on the budgets, one of which it waits for, or of which
+	// it has grants that it does not use yet.
+	attempt, read claim
 }
 
 // subscription is what a lane knows of its subscription.
@@ -66,7 +66,7 @@ func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
 	case l.backlog.has(due.ID):
 	case target.held(), l.pace.isOpen(), l.state == lost:
 		l.backlog.leaveToStore(due)
-		if l.running == 0 {
+		if l.attempt.inUse() == 0 {
 			d.refresh(l) // its endpoint may be probed with it
 		}
 	default:
@@ -76,95 +76,121 @@ func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
 	}
 }
 
-// setTarget takes over what was read of the subscription.
-func (l *lane) setTarget(t *Target, now time.Time) {
-	if l.workspace == "" {
-		l.workspace = t.Workspace // unknown so far; it never changes after this
-	}
-	l.subscription.target, l.subscription.readAt = t, now
-	l.pace.recall(t)
-	s := t.Settings
-	if s.RateLimit == 0 {
-		l.limiter = nil
-		return
-	}
-	every := rate.Limit(float64(s.RateLimit) / s.RatePer.Seconds())
-	// The burst is one: a rate is kept to within every window, not on average.
-	if l.limiter == nil || l.limiter.Limit() != every {
-		l.limiter = rate.NewLimiter(every, 1)
-	}
-}
-
-// task is what a worker does next: send one delivery, or bring a lane up to date.
+// task is what a worker does next: send a delivery, or read of the store what a lane
+// wants.
 type task struct {
 	lane   *lane
-	due    queued
+	kind   taskKind
+	due    queued // to be sent
 	target Target
 	until  time.Time // when the lease ends that it is sent under
-	read   bool      // bring the lane up to date instead
-	single bool      // with one delivery that memory has no room for, to be sent at once
+	// changes counts those of the subscription until it is read.
+	changes int
+	query   feedmill.DueQuery
+	// orderFor is when the subscription was read for which the store is to put in order
+	// what is open before the query; zero where it has.
+	orderFor time.Time
+	single   bool // the query is for one delivery that memory has no room for, to be sent at once
+	// attempt and read are what the task uses.
+	attempt, read grant
 }
+
+type taskKind uint8
+
+const (
+	sendDelivery taskKind = iota
+	readSubscription
+	readDeliveries
+)
 
 // nextTask takes a task from a lane that has its turn. Where it may have none, it
 // goes to the state that says why, and false is returned.
 func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
-	b, target := &l.backlog, l.subscription.target
-	if d.leaseEnded(l.slot, now) {
+	switch wait := l.pace.wait(now); {
+	case hasEnded(d.until[l.slot], now):
 		// The timer that says so may be late, as after the process was frozen.
 		d.expire(now)
 		signal(d.leaseNow)
-		return task{}, false
-	}
-	if l.heldUp > 0 {
+	case l.heldUp > 0:
 		d.wait(l, stalled, lockedWait)
-		return task{}, false
-	}
-	if target.held() {
-		d.enter(l, held)
-		return task{}, false
-	}
-	if wait := l.pace.wait(now); wait > 0 {
+	case l.subscription.target.held():
+	case wait > 0:
 		d.wait(l, tripped, wait)
-		return task{}, false
+	default:
+		return d.plan(l, now)
 	}
-	stale := l.subscription.stale(now, d.TargetAge)
-	fed := !stale && len(b.queue) > 0 // it need not stand in line to be read
-	if !b.reading && b.hasWork() && (stale || b.wantsRead()) && (d.reads.running < maxReads || !fed) {
-		if d.reads.running == maxReads {
-			d.enter(l, unfed)
-			return task{}, false
+	return task{}, false
+}
+
+// plan is nextTask for a lane that nothing but the budgets and its rate limit keeps from
+// a task.
+func (d *Dispatcher) plan(l *lane, now time.Time) (task, bool) {
+	b, target := &l.backlog, l.subscription.target
+	// What is open of a subscription that has ended is discarded, so it must be so still.
+	stale := l.subscription.stale(now, d.TargetAge) || target.ended()
+	if !b.reading && b.hasWork() && (stale || b.wantsRead()) {
+		t, ok := d.nextRead(l, stale, now)
+		if ok || l.state != idle || stale || len(b.queue) == 0 {
+			return t, ok
 		}
-		single := !stale && b.wantsSingle(l.workspace)
-		if single && !d.mayReadSingle(l, now) {
-			return task{}, false
-		}
-		b.reading, b.settled = true, nil
-		d.reads.running++
-		return task{lane: l, read: true, single: single}, true
 	}
-	if target == nil {
-		return task{}, false // it is being read
-	}
-	if len(b.queue) == 0 || !d.maySend(l, now) {
+	if target == nil || len(b.queue) == 0 || !d.maySend(l, now) { // or it is being read
 		return task{}, false
 	}
 	if l.limiter != nil {
 		l.limiter.AllowN(now, 1) // which maySend has seen to
 	}
-	d.share.begin(l, b.queue[0].event)
-	if next := d.share.beside(l); next != nil {
-		d.refresh(next)
-	}
-	t := task{lane: l, due: b.pop(), target: *target, until: d.until[l.slot]}
+	t := task{lane: l, attempt: l.attempt.take(), due: b.pop(), target: *target, until: d.until[l.slot]}
 	l.usedAt = now
 	d.sending[t.due.id] = nil
 	return t, true
 }
 
-// maySend reports whether a lane may begin an attempt. Where it may not, and does not
-// wait for one of its own to end, it goes to the state that says why.
+// nextRead takes the task of reading a lane: its subscription where that is stale, else
+// its deliveries. A lane that has deliveries in memory does not wait to be read.
+func (d *Dispatcher) nextRead(l *lane, stale bool, now time.Time) (task, bool) {
+	b := &l.backlog
+	t := task{lane: l, kind: readSubscription, changes: l.subscription.changes}
+	if !stale {
+		t.kind, t.single = readDeliveries, b.wantsSingle(l.workspace)
+	}
+	var past size // what it takes beyond what memory has room for
+	if t.single {
+		if !d.maySend(l, now) {
+			return task{}, false
+		}
+		past.bytes = feedmill.MaxPayloadBytes
+	}
+	if !d.reads.ask(&l.read, past) {
+		switch {
+		case !stale && len(b.queue) > 0:
+			d.reads.drop(&l.read)
+			return task{}, false
+		case !t.single:
+			d.attempts.drop(&l.attempt)
+		}
+		d.enter(l, waiting)
+		return task{}, false
+	}
+	t.read = l.read.take()
+	if t.single {
+		t.attempt = l.attempt.take()
+	}
+	b.reading, b.settled = true, nil
+	if t.kind == readDeliveries {
+		t.query = b.beginQuery(l.id, now)
+		if readAt := l.subscription.readAt; t.query.Heads && !b.heads.orderedAt.Equal(readAt) {
+			t.orderFor = readAt
+		}
+	}
+	return t, true
+}
+
+// maySend reports whether a lane may begin an attempt, for which it has a grant then.
+// Where it may not, and does not wait for one of its own to end, it goes to the state
+// that says why.
 func (d *Dispatcher) maySend(l *lane, now time.Time) bool {
-	if l.running >= l.pace.limit(l.subscription.target.Settings.Concurrency) {
+	if l.attempt.inUse() >= l.pace.limit(l.subscription.target.Settings.Concurrency) {
 		return false
 	}
 	if l.limiter != nil {
@@ -177,27 +203,23 @@ func (d *Dispatcher) maySend(l *lane, now time.Time) bool {
 			return false
 		}
 	}
-	if !d.share.allows(l, l.wants()) {
-		d.enter(l, crowded)
+	// Until its delivery is read, its size is a guess.
+	next := size{bytes: attemptBytes + l.backlog.itemSize}
+	if queue := l.backlog.queue; len(queue) > 0 {
+		next = size{queue[0].event, attemptBytes}
+	}
+	if !d.attempts.ask(&l.attempt, next) {
+		d.reads.drop(&l.read)
+		d.enter(l, waiting)
 		return false
 	}
 	return true
 }
 
-// wants is how many bytes the next attempt takes.
-func (l *lane) wants() int {
-	if len(l.backlog.queue) > 0 {
-		return l.backlog.queue[0].event.unsent()
-	}
-	return l.backlog.itemSize
-}
-
-func (l *lane) joinLine(line *list.List) {
-	l.line = line
-	l.place = line.PushBack(l)
-}
-
-func (l *lane) leaveLine() {
-	l.line.Remove(l.place)
-	l.line, l.place = nil, nil
-}
+const (
+	// maxUnderWayBytes bounds what the attempts under way take, their payloads included.
+	maxUnderWayBytes = 64 << 20
+	// attemptBytes is about how much an attempt takes besides its payload while it waits
+	// for the endpoint: the stack of its goroutine and its connection.
+	attemptBytes = 20 << 10
+)

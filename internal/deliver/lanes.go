@@ -27,6 +27,7 @@ func (d *Dispatcher) lane(id, workspace feedmill.ID) *lane {
 	l, ok := d.lanes[id]
 	if !ok {
 		l = &lane{id: id, workspace: workspace, slot: feedmill.Slot(id), backlog: newBacklog(&d.memory), pace: newPace()}
+		l.attempt.lane, l.read.lane = l, l
 		if d.polled[l.slot] {
 			l.backlog.checkedAt = time.Now() // what was due then was found, and made a lane
 		}
@@ -66,7 +67,7 @@ func (d *Dispatcher) hasRoomFor(workspace feedmill.ID) bool {
 func (d *Dispatcher) dropResting(now time.Time) bool {
 	steps := searchSteps
 	for _, l := range d.lanes { // it begins anywhere
-		if l.givesWay() && l.state == idle && d.lanesOf[l.workspace] > min(fewLanes, d.maxLanes/4) && now.Sub(l.usedAt) >= minRest {
+		if l.givesWay() && l.state == idle && !l.subscription.target.held() && d.lanesOf[l.workspace] > min(fewLanes, d.maxLanes/4) && now.Sub(l.usedAt) >= minRest {
 			d.forgetLane(l)
 			return true
 		}
@@ -126,7 +127,7 @@ func (d *Dispatcher) forgetIdle(now time.Time) {
 
 // isResting reports whether a lane has nothing to do and knows of nothing.
 func (l *lane) isResting() bool {
-	return (l.state == idle || l.state == held || l.state == lost) && len(l.backlog.known) == 0 && !l.backlog.reading
+	return (l.state == idle || l.state == lost) && len(l.backlog.known) == 0 && !l.backlog.reading
 }
 
 // givesWay reports whether a lane rests and may be forgotten early: what it holds its

@@ -101,10 +101,7 @@ func (d *Dispatcher) leave(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		d.handOver(ctx)
-		select {
-		case <-ctx.Done():
-		case <-time.After(leaveStep):
-		}
+		pause(ctx, leaveStep, nil)
 	}
 }
 
@@ -131,6 +128,5 @@ func (d *Dispatcher) stepLeaving(now time.Time) (ready []int) {
 		}
 	}
 	d.loseLanes()
-	d.wakeWorker()
 	return ready
 }

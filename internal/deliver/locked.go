@@ -34,10 +34,7 @@ func (d *Dispatcher) holdUp(ctx context.Context, batch []settling, locked map[fe
 	}
 	d.Log.Warn("another transaction locks deliveries; their outcomes are written later", "outcomes", len(rest))
 	d.heldUp.Go(func() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(lockedWait):
-		}
+		pause(ctx, lockedWait, nil)
 		d.settle(ctx, rest)
 	})
 }

@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	"container/list"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -29,10 +28,6 @@ type memory struct {
 	eventBytes int
 	// portions are what workspaces have of what is queued.
 	portions map[feedmill.ID]*queuedPortion
-	// singles counts the lanes that read a delivery past the bound, and
-	// hungry are those that wait to do so.
-	singles int
-	hungry  list.List
 }
 
 const (
@@ -43,8 +38,6 @@ const (
 	// eventOverhead what its event does, without its payload.
 	itemBytes     = 128
 	eventOverhead = 160
-	// maxSingles is how many lanes at a time may have a delivery past the bound.
-	maxSingles = 64
 )
 
 func newMemory(maxQueued, maxLane int) memory {
@@ -93,17 +86,19 @@ type event struct {
 	id, workspace    feedmill.ID
 	kind, resource   string
 	payload          []byte
-	queued, underWay int // how many of its deliveries are
+	queued, inFlight int                    // how many of its deliveries are, or are granted to be
+	all              map[feedmill.ID]*event // that it is one of
+	// trust is that of the grant with which its payload was counted.
+	trust trust
 }
 
 func (e *event) size() int { return eventOverhead + len(e.payload) }
 
-// unsent is what it takes under way that is not counted yet.
-func (e *event) unsent() int {
-	if e.underWay > 0 {
-		return 0
+// forget releases an event that has no delivery here any more.
+func (e *event) forget() {
+	if e.queued == 0 && e.inFlight == 0 && e.all[e.id] == e {
+		delete(e.all, e.id)
 	}
-	return e.size()
 }
 
 // sizeOf is what a delivery takes while it waits.
@@ -113,7 +108,7 @@ func sizeOf(due *feedmill.DueDelivery) int { return itemBytes + eventOverhead + 
 func (m *memory) hold(due feedmill.DueDelivery) queued {
 	e, ok := m.events[due.Event]
 	if !ok {
-		e = &event{id: due.Event, workspace: due.Workspace, kind: due.Type, resource: due.ResourceID, payload: due.Payload}
+		e = &event{id: due.Event, workspace: due.Workspace, kind: due.Type, resource: due.ResourceID, payload: due.Payload, all: m.events}
 		m.events[due.Event] = e
 	}
 	if e.queued == 0 {
@@ -130,12 +125,5 @@ func (m *memory) release(q queued) {
 	if q.event.queued--; q.event.queued == 0 {
 		m.eventBytes -= q.event.size()
 	}
-	m.forget(q.event)
-}
-
-// forget lets go of an event that has no delivery here.
-func (m *memory) forget(e *event) {
-	if e.queued == 0 && e.underWay == 0 {
-		delete(m.events, e.id)
-	}
+	q.event.forget()
 }

@@ -138,7 +138,7 @@ func TestEveryLaneGoesOnWithoutRoom(t *testing.T) {
 		h = made
 		h.dispatcher.mu.Lock()
 		h.dispatcher.memory.maxBytes = 100_000
-		h.dispatcher.share.maxBytes = 100_000 + 8*attemptBytes
+		h.dispatcher.attempts.max.bytes = 100_000 + 8*attemptBytes
 		h.dispatcher.mu.Unlock()
 		var subs []feedmill.ID
 		for range lanes {
@@ -153,7 +153,7 @@ func TestEveryLaneGoesOnWithoutRoom(t *testing.T) {
 				h.Fatalf("%d of %d were sent to a lane", n, each)
 			}
 		}
-		if n := most.Load(); n > 100_000+maxSingles*20_000 {
+		if n := most.Load(); n > 100_000+maxReadBytes/feedmill.MaxPayloadBytes*20_000 {
 			h.Errorf("%d bytes waited at once", n)
 		}
 	})

@@ -53,19 +53,10 @@ func newCounters(reg prometheus.Registerer, d *Dispatcher) *counters {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_queued", Help: "Deliveries that wait in memory."}, locked(func() int { return d.memory.queued })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_in_flight", Help: "Attempts in flight."}, locked(func() int { return len(d.sending) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_slots", Help: "Delivery slots that this replica owns."}, locked(func() int { return len(d.slots.list()) })),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_breakers_open", Help: "Subscriptions whose breaker is open."}, locked(d.openBreakers)),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_breakers_open", Help: "Subscriptions whose breaker is open."}, func() float64 { return float64(len(d.OpenBreakers())) }),
 	)
 	reg.MustRegister(healthCollector{d})
 	return c
-}
-
-func (d *Dispatcher) openBreakers() (n int) {
-	for _, l := range d.lanes {
-		if l.pace.isOpen() {
-			n++
-		}
-	}
-	return n
 }
 
 // attempt counts an attempt by the class of its outcome.
@@ -94,9 +85,7 @@ const (
 
 // watch measures now and then what only the store knows.
 func (c *counters) watch(ctx context.Context, s Store, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
+	for ctx.Err() == nil {
 		now := time.Now()
 		if open, oldest, err := s.OpenWork(ctx, now); err == nil {
 			c.open.Set(float64(open))
@@ -106,10 +95,6 @@ func (c *counters) watch(ctx context.Context, s Store, every time.Duration) {
 			}
 			c.oldestDue.Set(age)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+		pause(ctx, every, nil)
 	}
 }

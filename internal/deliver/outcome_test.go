@@ -53,10 +53,10 @@ func (a answers) Exchange(_ context.Context, _ time.Time, r *feedmill.HTTPReques
 
 // What the lane has learnt of its endpoint after one attempt.
 var (
-	learntGood    = pace{allowed: firstLimit + 1, answersWell: true}
-	learntBad     = pace{allowed: firstLimit / 2, answersBadly: true}
-	learntSilent  = pace{allowed: firstLimit / 2, answersBadly: true, silent: 1}
-	learntNothing = pace{allowed: firstLimit}
+	learntGood    = pace{allowed: firstLimit + 1, trust: answersWell}
+	learntBad     = pace{allowed: firstLimit / 2, trust: answersBadly}
+	learntSilent  = pace{allowed: firstLimit / 2, trust: answersBadly, silent: 1}
+	learntNothing = newPace()
 )
 
 // outcome is what becomes of a delivery, and what its subscriber reads of it.

@@ -25,25 +25,28 @@ const (
 // sent for a while, then a single probe.
 type pace struct {
 	allowed float64
-	// answersWell says that the last attempt was a success, and answersBadly that it
-	// was none; before the first, neither is known.
-	answersWell, answersBadly bool
-	silent                    int // attempts in a row without an answer
-	opened                    int // how often the breaker has opened in a row
-	until                     time.Time
+	// trust is what the last attempt came to.
+	trust  trust
+	silent int // attempts in a row without an answer
+	opened int // how often the breaker has opened in a row
+	until  time.Time
 	// since is when the breaker opened first, and failure what the last attempt
 	// without an answer came to.
 	since   time.Time
 	failure string
 }
 
-func newPace() pace { return pace{allowed: firstLimit} }
+func newPace() pace { return pace{allowed: firstLimit, trust: answersUnknown} }
 
 // recall takes over what the store knows of former attempts, where nothing has been
 // learnt since.
 func (p *pace) recall(t *Target) {
-	if !p.answersWell && !p.answersBadly {
-		p.answersWell, p.answersBadly = !t.successAt.IsZero() && !t.failing(), t.failing()
+	switch {
+	case p.trust != answersUnknown:
+	case t.failing():
+		p.trust = answersBadly
+	case !t.successAt.IsZero():
+		p.trust = answersWell
 	}
 }
 
@@ -72,13 +75,13 @@ func (p *pace) learn(r feedmill.Result, now time.Time, ceiling int) (tripped boo
 	case r.Verdict == feedmill.VerdictRejected:
 		return false // it says nothing about the endpoint
 	case r.Delivered():
-		*p = pace{allowed: min(p.allowed+1, float64(ceiling)), answersWell: true}
+		*p = pace{allowed: min(p.allowed+1, float64(ceiling)), trust: answersWell}
 	case r.Responded:
 		// It is alive, and says no: worth asking, but not by the dozen.
-		*p = pace{allowed: max(p.allowed/2, 1), answersBadly: true}
+		*p = pace{allowed: max(p.allowed/2, 1), trust: answersBadly}
 	default:
 		p.allowed = max(p.allowed/2, 1)
-		p.answersWell, p.answersBadly = false, true
+		p.trust = answersBadly
 		p.silent++
 		p.failure = r.Error
 		if p.silent < openAfter || now.Before(p.until) {

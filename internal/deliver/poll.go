@@ -9,6 +9,19 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// polling is what is known of when the store must be polled.
+type polling struct {
+	// due are the known due times of lanes in the store, and unnoted is the last of
+	// those that were too many.
+	due     dueTimes
+	unnoted time.Time
+	// pollFrom is behind which subscription the next poll begins, since there was no
+	// room for the lane of the one after it.
+	pollFrom feedmill.ID
+	// polledAt is when the store was last polled, by both of our clocks.
+	polledAt time.Time
+}
+
 // pollStore finds due work in the store, when woken and now and then in any case.
 // At a known due time of a lane it looks at that lane alone.
 func (d *Dispatcher) pollStore(ctx context.Context) {
@@ -71,7 +84,6 @@ func (d *Dispatcher) passDue(now, poll time.Time) time.Duration {
 	for _, id := range d.due.pass(now) {
 		d.found(id, asked, now)
 	}
-	d.wakeWorker()
 	wait := poll.Sub(now)
 	if len(d.due) > 0 {
 		wait = min(wait, d.due[0].at.Sub(now))
@@ -88,7 +100,7 @@ func (d *Dispatcher) dueAt(t time.Time, lane feedmill.ID) {
 			}
 		}
 	}
-	if d.due.add(t, lane) && time.Until(t) < max(d.PollEvery, longestRest) {
+	if d.due.add(t, lane, maxDueLanes) && time.Until(t) < max(d.PollEvery, longestRest) {
 		signal(d.dueSooner)
 	}
 }
@@ -130,6 +142,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err err
 			ids = ids[:n]
 		}
 		found += len(ids)
+		d.readUnread(ctx, ids)
 		d.mu.Lock()
 		for _, id := range ids {
 			if !d.found(id, how, now) && !left {
@@ -137,8 +150,6 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err err
 			}
 			after = id
 		}
-		d.letRead() // those before them in line may have found something else to do
-		d.wakeWorker()
 		ended := through && (again || begin == "")
 		if ended && gained == d.gained && !left { // else slots were taken meanwhile
 			for _, slot := range slots {
@@ -152,6 +163,24 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err err
 		case through:
 			after, again = "", true
 		}
+	}
+}
+
+// readUnread reads the subscriptions of lanes that have none, such as all lanes after a start,
+// in batches. What it leaves out the lanes read one by one.
+func (d *Dispatcher) readUnread(ctx context.Context, ids []feedmill.ID) {
+	var unread []feedmill.DueDelivery
+	d.mu.Lock()
+	for _, id := range ids {
+		if l := d.lanes[id]; l == nil || l.subscription.target == nil && !l.state.onTimer() {
+			var due feedmill.DueDelivery
+			due.Subscription = id // its workspace is read with it
+			unread = append(unread, due)
+		}
+	}
+	d.mu.Unlock()
+	for step := range slices.Chunk(unread, wholeFanout) {
+		d.readTargets(ctx, step)
 	}
 }
 

@@ -34,6 +34,10 @@ func (s *pagedStore) DueSubscriptions(_ context.Context, _ []int, _ time.Time, a
 	return s.ids[i:min(i+limit, len(s.ids))], nil
 }
 
+func (s *pagedStore) SubscriptionsForDelivery(context.Context, []feedmill.ID) ([]feedmill.Subscription, error) {
+	return nil, errors.New("they are read one by one")
+}
+
 func TestPollReadsEveryPage(t *testing.T) {
 	for _, n := range []int{0, 1, 999, 1000, 1001, 2000, 2500} {
 		s := &pagedStore{}
@@ -133,7 +137,7 @@ func TestWhatComesDueIsForItsLane(t *testing.T) {
 	for i, id := range []feedmill.ID{"sub_1", "sub_2", "sub_3"} {
 		l := d.lane(id, "ws_1")
 		l.backlog.checkedAt = now
-		l.backlog.retries.add(now.Add(time.Duration(i)*time.Second), maxLaneRetries)
+		l.backlog.retries.add(now.Add(time.Duration(i)*time.Second), l.id, maxLaneRetries)
 		d.dueAt(now.Add(time.Duration(i)*time.Second), id)
 		d.dueAt(now.Add(time.Duration(i)*time.Second), id) // counts once
 	}

@@ -1,155 +1,134 @@
 package deliver
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/feedmill/feedmill"
 )
 
-// maxReads is how many lanes are read at a time. More of them would only wait for a
-// connection to the store, each with a goroutine and what it has read so far.
-const maxReads = 256
+const (
+	// maxReads is the maximum number of lanes that are read concurrently. More would only wait
+	// for a connection to the store, each with a goroutine and what it has read so far.
+	maxReads = 256
+	// maxReadBytes is the maximum that is read beyond the limit on what waits in memory.
+	maxReadBytes = 64 << 20
+)
 
-// reads counts the lanes that are being read, and has those in line that are to be:
-// a line for each workspace, and workspaces take turns, so that one with very many
-// lanes is not what others wait for.
-type reads struct {
-	running int
-	waiting map[feedmill.ID]*list.List
-	turns   []feedmill.ID // the workspaces that have a line
-}
-
-// lineFor is the line in which a lane waits to be read.
-func (r *reads) lineFor(l *lane) *list.List {
-	line, ok := r.waiting[l.workspace]
-	if !ok {
-		if r.waiting == nil {
-			r.waiting = make(map[feedmill.ID]*list.List)
-		}
-		line = list.New()
-		r.waiting[l.workspace] = line
-		r.turns = append(r.turns, l.workspace)
-	}
-	return line
-}
-
-// next is the lane whose turn it is to be read, nil where there is none. It stays in
-// line until it leaves it.
-func (r *reads) next() *lane {
-	for len(r.turns) > 0 {
-		workspace := r.turns[0]
-		r.turns = r.turns[1:]
-		if first := r.waiting[workspace].Front(); first != nil {
-			r.turns = append(r.turns, workspace)
-			return first.Value.(*lane)
-		}
-		delete(r.waiting, workspace)
-	}
-	return nil
-}
-
-// letRead lets as many lanes read as may. The mutex is held.
-func (d *Dispatcher) letRead() {
-	for range maxReads - d.reads.running {
-		l := d.reads.next()
-		if l == nil {
-			return
-		}
-		d.refresh(l)
-	}
-}
-
-// readLane reads a lane's subscription where it may have changed, and its due
-// deliveries where the store may hold more.
-//
-// With single it reads one delivery although memory has no room for it.
-func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
+// readLane does a task that reads a lane: it fetches what was planned, without the mutex, and
+// applies it. It returns the task that follows, if any.
+func (d *Dispatcher) readLane(ctx context.Context, t task) (next task, more bool) {
 	now := time.Now()
-	d.mu.Lock()
-	before := l.subscription
-	d.mu.Unlock()
-
-	target, err := before.target, error(nil)
-	// What is open of one that has ended is discarded, so it must be so still.
-	stale := before.stale(now, d.TargetAge) || before.target.ended()
-	if stale {
-		target, err = d.readTarget(ctx, l.id)
-	}
-	if err == nil && (target.ended() || target.held() && !target.listening) {
-		err = d.holdOrDiscard(ctx, l.id, target)
-	}
-
-	var query feedmill.DueQuery // with a limit where there is something to read
-	d.mu.Lock()
-	if err == nil && stale && l.subscription.changes == before.changes {
-		d.setTarget(l, target, now)
-	}
-	stopped := target.held() || target.ended()
-	if err == nil {
-		l.backlog.setOrdered(target.ordered())
-	}
-	if err == nil && !stopped && l.backlog.wantsRead() && (single || !l.backlog.wantsSingle(l.workspace)) {
-		query = l.backlog.beginQuery(l.id, now)
-	}
-	readAt := l.subscription.readAt
-	order := query.Heads && (stale || !l.backlog.heads.orderedAt.Equal(readAt))
-	d.mu.Unlock()
-
-	var due []feedmill.DueDelivery
-	if order {
-		err = d.orderOpen(ctx, l.id)
-	}
-	if query.Limit > 0 && err == nil {
-		due, err = d.Store.Due(ctx, query)
-	}
-
+	target, due, err := d.fetch(ctx, t)
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.apply(t, target, due, err, now)
+	return d.proceed(t)
+}
+
+// fetch reads a subscription, or deliveries. It holds or discards the open deliveries of
+// a subscription that is paused or has ended.
+func (d *Dispatcher) fetch(ctx context.Context, t task) (target *Target, due []feedmill.DueDelivery, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if t.kind == readSubscription {
+		target, err = d.readTarget(ctx, t.lane.id)
+		if err == nil && (target.ended() || target.held() && !target.listening) {
+			err = d.holdOrDiscard(ctx, t.lane.id, target)
+		}
+		return target, nil, err
+	}
+	// What was accepted before the subscription became ordered is put in order first.
+	for more := !t.orderFor.IsZero(); more && err == nil; {
+		more, err = d.Store.OrderOpen(ctx, t.lane.id, feedmill.DiscardStep)
+	}
+	if err == nil {
+		due, err = d.Store.Due(ctx, t.query)
+	}
+	return nil, due, err
+}
+
+// apply updates a lane with what was fetched for it.
+func (d *Dispatcher) apply(t task, target *Target, due []feedmill.DueDelivery, err error, now time.Time) {
+	l, b := t.lane, &t.lane.backlog
+	b.reading = false
+	b.expectNothing()
 	if err == nil {
 		l.complaint = ""
-		if order {
-			l.backlog.heads.orderedAt = readAt
-		}
 	}
-	l.backlog.reading = false
-	d.reads.running--
-	d.letRead()
-	l.backlog.expectNothing()
-	d.letSingles()
 	switch {
 	case l.state == lost:
-		l.backlog.abandon()
+		b.abandon()
 	case err != nil:
 		if !errors.Is(err, context.Canceled) {
 			d.complain(l, err, now)
 		}
-		l.backlog.readAll()
+		b.readAll()
 		d.wait(l, stalled, retryRead)
-	case stopped:
-		l.backlog.dropQueue()
-		if l.subscription.target == target { // else it has changed meanwhile
-			l.backlog.rest = allKnown
+	case t.kind == readDeliveries:
+		if !t.orderFor.IsZero() {
+			b.heads.orderedAt = t.orderFor
 		}
-		l.usedAt = now // to know that it is held saves reading it again
-	case query.Limit > 0:
-		l.backlog.endQuery(query, due, single)
+		b.endQuery(t.query, due, t.single)
+	default:
+		unchanged := l.subscription.changes == t.changes // else it is read again
+		if unchanged {
+			d.setTarget(l, target, now)
+		}
+		if target.held() || target.ended() {
+			b.dropQueue()
+			if unchanged {
+				b.rest = allKnown
+			}
+			l.usedAt = now // to know that it is held saves reading it again
+		}
 	}
-	d.refresh(l)
-	d.wakeWorker()
 }
 
-// setTarget has a lane take over what was read of its subscription. The mutex is held.
+// proceed ends a task that has read a lane. If the lane should and may proceed without
+// waiting for its turn, it returns the next task, which has the grants of this one.
+func (d *Dispatcher) proceed(t task) (next task, ok bool) {
+	l, b := t.lane, &t.lane.backlog
+	if (t.single || t.kind == readSubscription && len(b.queue) == 0) && d.takeNow(l) {
+		d.attempts.keep(t.attempt)
+		if !t.single {
+			d.reads.keep(t.read)
+			t.read = grant{}
+		}
+		next, ok = d.nextTask(l, time.Now())
+	} else {
+		d.attempts.release(t.attempt)
+	}
+	if t.single && !ok && d.memory.isOver() {
+		b.dropQueue() // it is read again when it may be sent
+	}
+	d.putBack(l, true)
+	d.reads.release(t.read)
+	return next, ok
+}
+
+// setTarget updates a lane with what was read of its subscription. The mutex is held.
 func (d *Dispatcher) setTarget(l *lane, t *Target, now time.Time) {
-	limiter, workspace := l.limiter, l.workspace
-	l.setTarget(t, now)
-	if d.lanes[l.id] == l && l.workspace != workspace {
-		d.countLanes(workspace, -1)
-		d.countLanes(l.workspace, 1)
+	if l.workspace == "" { // unknown so far; it never changes after this
+		l.workspace = t.Workspace
+		if d.lanes[l.id] == l {
+			d.countLanes("", -1)
+			d.countLanes(l.workspace, 1)
+		}
+	}
+	l.subscription.target, l.subscription.readAt = t, now
+	l.pace.recall(t)
+	l.backlog.setOrdered(t.ordered())
+	limiter, s := l.limiter, t.Settings
+	switch every := rate.Limit(float64(s.RateLimit) / s.RatePer.Seconds()); {
+	case s.RateLimit == 0:
+		l.limiter = nil
+	case limiter == nil || limiter.Limit() != every:
+		// The burst is one: a rate is kept to within every window, not on average.
+		l.limiter = rate.NewLimiter(every, 1)
 	}
 	if l.limiter != limiter && l.state == limited {
 		d.enter(l, idle) // it waits for what holds no more
@@ -190,37 +169,21 @@ func (d *Dispatcher) readTargets(ctx context.Context, due []feedmill.DueDelivery
 		d.mu.Lock()
 		if l := lanes[s.ID]; d.lanes[s.ID] == l && l.subscription.changes == before[s.ID] {
 			d.setTarget(l, target, now)
-			l.backlog.setOrdered(target.ordered())
 			d.refresh(l)
-			d.wakeWorker()
 		}
 		d.mu.Unlock()
 	}
 }
 
-// orderOpen orders what was accepted before its subscription became ordered.
-func (d *Dispatcher) orderOpen(ctx context.Context, id feedmill.ID) error {
-	for {
-		more, err := d.Store.OrderOpen(ctx, id, feedmill.DiscardStep)
-		if err != nil || !more {
-			return err
-		}
-	}
-}
-
 // holdOrDiscard makes what is open of a paused subscription pending, and ends what
 // is open of one that is disabled or deleted.
-func (d *Dispatcher) holdOrDiscard(ctx context.Context, id feedmill.ID, t *Target) error {
-	for {
-		var n int
-		var err error
+func (d *Dispatcher) holdOrDiscard(ctx context.Context, id feedmill.ID, t *Target) (err error) {
+	for n := feedmill.DiscardStep; n >= feedmill.DiscardStep && err == nil; {
 		if t.held() {
 			n, err = d.Store.HoldOpen(ctx, id, feedmill.DiscardStep)
 		} else {
 			n, err = d.Store.DiscardOpen(ctx, id, t.endedReason(), time.Now(), feedmill.DiscardStep)
 		}
-		if err != nil || n < feedmill.DiscardStep {
-			return err
-		}
 	}
+	return err
 }

@@ -57,3 +57,44 @@ func TestWorkspacesTakeTurnsToBeRead(t *testing.T) {
 		}
 	})
 }
+
+// A lane can be granted an attempt, or wait for one, while it is read. The task that has
+// read it hands its grants over, and none of them is lost.
+func TestGrantsOfALaneThatIsRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		single, waits bool
+	}{
+		"the subscription, granted":  {false, false},
+		"the subscription, waits":    {false, true},
+		"a single delivery, granted": {true, false},
+		"a single delivery, waits":   {true, true},
+	} {
+		d := bare(nil)
+		l, other := d.lane("s", "a"), d.lane("o", "a")
+		t0 := task{lane: l, kind: readSubscription, single: c.single}
+		if !d.reads.ask(&l.read, size{}) || !d.attempts.ask(&other.attempt, size{bytes: attemptBytes}) {
+			t.Fatal("there is no room")
+		}
+		t0.read = l.read.take()
+		if c.single {
+			d.attempts.ask(&l.attempt, size{bytes: attemptBytes})
+			t0.attempt = l.attempt.take()
+		}
+		if c.waits {
+			d.attempts.max.count = d.attempts.used.count
+		}
+		if got := d.attempts.ask(&l.attempt, size{bytes: 2 * attemptBytes}); got == c.waits {
+			t.Fatalf("%s: the lane has a grant: %v", name, got)
+		}
+		d.enter(l, ready)
+		l.backlog.reading = true
+		d.apply(t0, new(Target), nil, nil, time.Now())
+		d.proceed(t0)
+		d.enter(l, idle)
+		checkBudget(t, &d.attempts)
+		checkBudget(t, &d.reads)
+		if n := l.attempt.held + l.read.held; n != 0 || d.attempts.used.count != 1 || d.reads.used.count != 0 {
+			t.Errorf("%s: a lane without work holds %d grants, and all hold %+v and %+v", name, n, d.attempts.used, d.reads.used)
+		}
+	}
+}

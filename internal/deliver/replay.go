@@ -12,30 +12,19 @@ const replayStep = 500
 // them may go, and asks for ones that another process has left now and then.
 func (d *Dispatcher) runReplays(ctx context.Context) {
 	const pollEvery = 30 * time.Second
-	for {
+	for ctx.Err() == nil {
 		worked, next, err := d.Store.StepReplay(ctx, time.Now(), replayStep)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("replaying deliveries", "error", err)
 		}
 		if worked && err == nil {
-			select {
-			case d.pollNow <- struct{}{}: // there is something to send
-			default:
-			}
+			signal(d.pollNow) // there is something to send
 			continue
 		}
 		wait := pollEvery
 		if err == nil && !next.IsZero() { // it is throttled
 			wait = min(wait, max(time.Until(next), time.Millisecond))
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-d.replayNow:
-			timer.Stop()
-		case <-timer.C:
-		}
+		pause(ctx, wait, d.replayNow)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,13 @@ import (
 type farStore struct {
 	*postgres.DB
 	sent <-chan struct{}
+	// single counts the subscriptions that are read by themselves.
+	single *atomic.Int64
+}
+
+func (s farStore) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
+	s.single.Add(1)
+	return s.DB.SubscriptionForDelivery(ctx, id)
 }
 
 func (s farStore) Rewind(ctx context.Context, slots []int, now time.Time, after feedmill.RetryPosition, limit int) (feedmill.RetryPosition, bool, error) {
@@ -33,7 +41,7 @@ func (s farStore) Rewind(ctx context.Context, slots []int, now time.Time, after 
 }
 
 // After a start all that the store holds is sent, however many subscriptions it
-// is for, and nothing waits until times are put right.
+// is for, and nothing waits until times are put right. Subscriptions are read together.
 func TestStoredWorkIsSentAfterAStart(t *testing.T) {
 	n := 1000
 	if os.Getenv("FEEDMILL_LONG") != "" {
@@ -47,10 +55,11 @@ func TestStoredWorkIsSentAfterAStart(t *testing.T) {
 	stored := storeWork(t, db, n)
 
 	var mu sync.Mutex
+	var single atomic.Int64
 	all := make(chan struct{})
 	sentAll := sync.OnceFunc(func() { close(all) }) // what is sent may come again
 	d := New(Options{
-		Store: farStore{db, all}, Vault: plainVault{}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Replica: "one",
+		Store: farStore{db, all, &single}, Vault: plainVault{}, TargetAge: time.Hour, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Replica: "one",
 		Kinds: kinds(func(_ context.Context, _ feedmill.Subscription, m feedmill.Message) feedmill.Result {
 			mu.Lock()
 			defer mu.Unlock()
@@ -73,6 +82,9 @@ func TestStoredWorkIsSentAfterAStart(t *testing.T) {
 	}
 	stop()
 	<-done
+	if got := single.Load(); got > 0 {
+		t.Errorf("%d of %d subscriptions were read one by one", got, n)
+	}
 }
 
 // storeWork makes n subscriptions, each with a delivery.

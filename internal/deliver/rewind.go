@@ -48,7 +48,7 @@ func (d *Dispatcher) rewindRetries(ctx context.Context) {
 // tried again, and those before it are not.
 func (d *Dispatcher) rewind(ctx context.Context, slots []int) {
 	var reached feedmill.RetryPosition
-	for more := true; more; {
+	for more := true; more && ctx.Err() == nil; {
 		call, cancel := context.WithTimeout(ctx, storeTimeout)
 		next, again, err := d.Store.Rewind(call, slots, time.Now(), reached, rewindStep)
 		cancel()
@@ -59,10 +59,6 @@ func (d *Dispatcher) rewind(ctx context.Context, slots []int) {
 		if !errors.Is(err, context.Canceled) {
 			d.Log.Error("putting times of retries right", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(retryRead):
-		}
+		pause(ctx, retryRead, nil)
 	}
 }

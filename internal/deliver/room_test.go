@@ -31,7 +31,7 @@ func (h *harness) offerSized(kind, resource string, size int) {
 func (h *harness) bound(waiting, underWay int) {
 	h.dispatcher.mu.Lock()
 	defer h.dispatcher.mu.Unlock()
-	h.dispatcher.memory.maxBytes, h.dispatcher.share.maxBytes = waiting, underWay
+	h.dispatcher.memory.maxBytes, h.dispatcher.attempts.max.bytes = waiting, underWay
 }
 
 // holdRoom makes a delivery of so many bytes wait in memory for a day. There is no
@@ -125,7 +125,7 @@ func TestALargeSingleIsNotReadOverAndOver(t *testing.T) {
 		time.Sleep(time.Second)
 		before := h.store.reads.Load()
 		h.dispatcher.mu.Lock()
-		room := 1_000_000 - 2*h.dispatcher.share.bytes
+		room := 1_000_000 - 2*h.dispatcher.attempts.used.bytes
 		h.dispatcher.mu.Unlock()
 		h.offerSized("metric.mine", "r", room-attemptBytes-eventOverhead+50)
 		time.Sleep(time.Minute)
@@ -206,4 +206,38 @@ func TestHungryLanesAreCalled(t *testing.T) {
 			h.Errorf("%d of %d were sent", n, lanes)
 		}
 	})
+}
+
+// A large payload is sent although small ones of its workspace keep all bytes in use.
+func TestALargePayloadBesideSmallOnes(t *testing.T) {
+	for name, known := range map[string]bool{"to a new endpoint": false, "to one that answers well": true} {
+		t.Run(name, func(t *testing.T) {
+			runDispatcher(t, noPolls, slow(time.Second), func(h *harness) {
+				h.bound(maxQueuedBytes, 2_000_000)
+				large := h.subscribe(feedmill.DeliverySettings{}, only("metric.large"))
+				for range 60 {
+					h.subscribe(feedmill.DeliverySettings{}, only("metric.small"))
+				}
+				if known {
+					h.offerSized("metric.large", "r", 10)
+					time.Sleep(2 * time.Second)
+				}
+				before := h.sentTo(large)
+				for range 40 { // more than can be sent in that time
+					h.offerSized("metric.small", "r", 1000)
+					h.offerSized("metric.small", "r", 1000)
+					time.Sleep(100 * time.Millisecond)
+				}
+				h.offerSized("metric.large", "r", 250_000)
+				time.Sleep(3 * time.Second)
+				if n := h.sentTo(large) - before; n != 1 {
+					h.Errorf("%d of 1 is sent within 3 s, while %d wait", n, h.queued())
+				}
+				if h.queued() == 0 {
+					h.Error("nothing waits")
+				}
+				time.Sleep(time.Hour)
+			})
+		})
+	}
 }

@@ -154,7 +154,7 @@ func TestALaneKeepsItsTurn(t *testing.T) {
 	}
 	d.refresh(lanes[0])
 	for i, want := range lanes {
-		if got := d.takeTurn(); got != want {
+		if got := d.ring.pop(); got != want {
 			t.Errorf("turn %d is that of %v", i, got)
 		}
 	}

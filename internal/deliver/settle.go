@@ -135,10 +135,7 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 			return
 		}
 		d.Log.Warn("waiting for the store to write outcomes", "outcomes", len(batch), "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+		pause(ctx, wait, nil)
 		wait = min(2*wait, 2*time.Second)
 	}
 }
@@ -157,7 +154,7 @@ func (d *Dispatcher) settled(batch []settling, certainly bool) {
 			l.heldUp--
 		}
 		if o.State == feedmill.DeliveryRetrying {
-			l.backlog.retries.add(o.DueAt, maxLaneRetries)
+			l.backlog.retries.add(o.DueAt, l.id, maxLaneRetries)
 			d.dueAt(o.DueAt, l.id)
 		}
 		switch t := l.subscription.target; {

@@ -41,7 +41,7 @@ func (d *Dispatcher) foreign(s feedmill.Signal, subscription feedmill.ID) {
 // tellReplicas tells what there is to tell until ctx ends. What cannot be told is
 // left for the others to find.
 func (d *Dispatcher) tellReplicas(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 			return
@@ -58,25 +58,17 @@ func (d *Dispatcher) tellReplicas(ctx context.Context) {
 			}
 			cancel()
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(tellEvery):
-		}
+		pause(ctx, tellEvery, nil)
 	}
 }
 
 // hearReplicas acts on what other replicas tell until ctx ends.
 func (d *Dispatcher) hearReplicas(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		if err := d.Signals.Hear(ctx, d.heard); ctx.Err() == nil {
 			d.Log.Warn("listening to other replicas; meanwhile the store is polled", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(hearAgain):
-		}
+		pause(ctx, hearAgain, nil)
 	}
 }
 
@@ -88,7 +80,6 @@ func (d *Dispatcher) heard(s feedmill.Signal, subscriptions []feedmill.ID) {
 		for _, id := range subscriptions {
 			d.found(id, told, time.Time{})
 		}
-		d.wakeWorker()
 		d.mu.Unlock()
 		if len(subscriptions) == 0 {
 			signal(d.pollNow)
@@ -96,15 +87,12 @@ func (d *Dispatcher) heard(s feedmill.Signal, subscriptions []feedmill.ID) {
 	case feedmill.SignalChanged:
 		for _, id := range subscriptions {
 			d.changedHere(id)
-		}
-		// What another replica has made due by hand is not known to the lanes, and
-		// a poll of all of them comes late where they have much work.
-		d.mu.Lock()
-		for _, id := range subscriptions {
+			// What another replica has made due by hand is not known to the lanes, and
+			// a poll of all of them comes late where they have much work.
+			d.mu.Lock()
 			d.found(id, asked, time.Now())
+			d.mu.Unlock()
 		}
-		d.wakeWorker()
-		d.mu.Unlock()
 	case feedmill.SignalSlots:
 		signal(d.leaseNow)
 	}

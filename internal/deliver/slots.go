@@ -21,6 +21,24 @@ const (
 	leaseMargin = 5
 )
 
+// leases is what is known of the slots that this process sends for.
+type leases struct {
+	slots  slotSet // those that this process sends for
+	polled slotSet // of these, those that were polled since
+	// until is when the leases of slots end, zero where they are not ours.
+	until [feedmill.Slots]time.Time
+	// leaving are ours, to be given back. Those that are stopped for it are
+	// not in slots, since stoppedAt.
+	leaving   slotSet
+	stoppedAt [feedmill.Slots]time.Time
+	// unwound are those that may hold due times of a clock that was ahead of ours.
+	unwound slotSet
+	// short says that there are fewer than our share; gained counts those that
+	// were taken.
+	short, leaseFailed bool
+	gained             int
+}
+
 // slotSet is some of the slots.
 type slotSet [feedmill.Slots]bool
 
@@ -44,15 +62,11 @@ func (d *Dispatcher) keepSlots(ctx context.Context) {
 	defer fence.Stop()
 	next := time.Now() // when to lease
 	for {
-		timer := time.NewTimer(d.untilSlots(next))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-d.leaseNow:
-			timer.Stop()
+		if pause(ctx, d.untilSlots(next), d.leaseNow) {
 			next = time.Now()
-		case <-timer.C:
+		}
+		if ctx.Err() != nil {
+			return
 		}
 		call, cancel := context.WithTimeout(ctx, d.LeaseTime/leaseRenewals)
 		if began := time.Now(); !began.Before(next) {
@@ -129,7 +143,6 @@ func (d *Dispatcher) setSlots(held []int, share int, until time.Time) {
 	d.gained += gained
 	d.keepShare(held, share)
 	d.loseLanes()
-	d.wakeWorker()
 	d.mu.Unlock()
 	if gained > 0 {
 		d.count.takeovers.Add(float64(gained))
@@ -138,10 +151,8 @@ func (d *Dispatcher) setSlots(held []int, share int, until time.Time) {
 	}
 }
 
-// leaseEnded reports whether the lease of a slot has ended: by the clock that
-// never steps, or by the one that goes on while the machine sleeps.
-func (d *Dispatcher) leaseEnded(slot int, now time.Time) bool { return hasEnded(d.until[slot], now) }
-
+// hasEnded reports whether a lease has ended: by the clock that never steps, or by the one
+// that goes on while the machine sleeps.
 func hasEnded(until, now time.Time) bool {
 	return !now.Before(until) || !now.Round(0).Before(until.Round(0))
 }

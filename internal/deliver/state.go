@@ -6,8 +6,8 @@ import "time"
 type state uint8
 
 const (
-	// idle lanes have nothing to do, or as much under way as they may. What
-	// happens to one makes it ready.
+	// idle lanes have nothing to do, or as much under way as they may; or their
+	// subscription is held. What happens to one makes it ready.
 	idle state = iota
 	// ready lanes stand in the ring and wait for their turn.
 	ready
@@ -17,16 +17,8 @@ const (
 	limited
 	tripped
 	stalled
-	// crowded lanes stand in a line of the share and wait for an attempt of
-	// others to end.
-	crowded
-	// hungry lanes stand in line to read a delivery that memory has no room for.
-	hungry
-	// unfed lanes stand in line to be read from the store, which as many are as may be.
-	unfed
-	// held lanes have a subscription that is paused, or whose listener fetches
-	// what is due, and wait for it to change.
-	held
+	// waiting lanes wait for a grant of a budget: to send, or to be read.
+	waiting
 	// lost lanes are in a slot that another replica has, or shall have.
 	lost
 )
@@ -40,23 +32,20 @@ func (s state) onTimer() bool { return s == limited || s == tripped || s == stal
 func (d *Dispatcher) refresh(l *lane) {
 	switch {
 	case l.state == ready, l.state.onTimer(), l.state == lost:
-	case l.subscription.target.held():
-		d.enter(l, held)
-	case l.backlog.hasWork():
+	case l.backlog.hasWork() && !l.subscription.target.held():
 		d.enter(l, ready)
 	default:
 		d.enter(l, idle)
 	}
 }
 
-// enter moves a lane to another state. A place in the ring or in a line, and a
-// timer, are taken and given up with the state that they belong to.
+// enter moves a lane to another state. A place in the ring, a timer, and claims on
+// the budgets are given up with the states that they belong to: claims are for lanes that
+// are ready or waiting.
 func (d *Dispatcher) enter(l *lane, s state) {
 	switch {
 	case l.state == ready:
 		d.ring.remove(l)
-	case l.state == crowded, l.state == hungry, l.state == unfed:
-		l.leaveLine()
 	case l.state.onTimer():
 		l.timer.Stop()
 	}
@@ -64,23 +53,36 @@ func (d *Dispatcher) enter(l *lane, s state) {
 	switch s {
 	case ready:
 		d.ring.push(l)
-	case crowded:
-		l.joinLine(d.share.lineFor(l))
-	case hungry:
-		l.joinLine(&d.memory.hungry)
-	case unfed:
-		l.joinLine(d.reads.lineFor(l))
+		d.wakeWorker()
+	case waiting:
+	default:
+		d.attempts.drop(&l.attempt)
+		d.reads.drop(&l.read)
 	}
 }
 
-// takeTurn takes the lane whose turn it is from the ring, nil where there is
-// none.
-func (d *Dispatcher) takeTurn() *lane {
-	l := d.ring.pop()
-	if l != nil {
+// takeNow takes a lane out of the ring before its turn, with what it was granted. It
+// reports whether the lane may have a task.
+func (d *Dispatcher) takeNow(l *lane) bool {
+	if l.state == ready {
+		d.ring.remove(l)
 		l.state = idle
 	}
-	return l
+	return l.state == idle
+}
+
+// putBack puts a lane where it belongs after its turn, and gives back what it was
+// granted and has no use for.
+func (d *Dispatcher) putBack(l *lane, begun bool) {
+	if begun {
+		d.refresh(l)
+	}
+	if l.state != waiting {
+		d.reads.drop(&l.read)
+	}
+	if l.state == idle {
+		d.attempts.drop(&l.attempt)
+	}
 }
 
 // wait makes a lane wait for time to pass.
@@ -95,7 +97,6 @@ func (d *Dispatcher) wait(l *lane, s state, wait time.Duration) {
 		}
 		d.enter(l, idle)
 		d.refresh(l)
-		d.wakeWorker()
 	})
 	l.timer = timer
 }

@@ -146,21 +146,6 @@ func (t *tally) putBack(all []feedmill.DeliveryCount) {
 	}
 }
 
-// of is what is in memory of a subscription.
-func (t *tally) of(subscription feedmill.ID) (all []feedmill.DeliveryCount) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, c := range t.past {
-		if c.Subscription == subscription {
-			all = append(all, c)
-		}
-	}
-	if c := t.counts[subscription]; c != nil {
-		all = append(all, c.copy())
-	}
-	return all
-}
-
 func (c *tallied) copy() feedmill.DeliveryCount {
 	is := c.DeliveryCount
 	is.Times = slices.Clone(is.Times)
@@ -233,7 +218,7 @@ func (d *Dispatcher) Counts(ctx context.Context, subscription feedmill.ID, since
 	if err != nil {
 		return nil, err
 	}
-	all := d.tally.of(subscription)
+	all, _ := d.tally.recent(map[feedmill.ID]bool{subscription: true})
 	for _, s := range stored {
 		newer := func(c feedmill.DeliveryCount) bool { return c.Writer == s.Writer && c.From.Equal(s.From) }
 		if !slices.ContainsFunc(all, newer) {

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,10 +95,8 @@ func (d *Dispatcher) openTarget(ctx context.Context, s feedmill.Subscription) (*
 		state: s.State, deleted: !s.DeletedAt.IsZero(), listening: s.Listening(), successAt: s.LastSuccessAt, warned: !s.WarnedAt.IsZero(),
 		failingSince: s.FailingSince, failures: s.Failures,
 	}
-	orDefault(&t.Settings.Concurrency, feedmill.DefaultConcurrency)
-	if t.Settings.Timeout == 0 {
-		t.Settings.Timeout = feedmill.DefaultTimeout
-	}
+	t.Settings.Concurrency = cmp.Or(t.Settings.Concurrency, feedmill.DefaultConcurrency)
+	t.Settings.Timeout = cmp.Or(t.Settings.Timeout, feedmill.DefaultTimeout)
 	plain, err := d.Vault.Unseal(ctx, s.Secrets, s.SecretsRecord())
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", s.SecretsRecord(), err)

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -9,15 +10,16 @@ import (
 
 // workers are counted under the dispatcher's mutex.
 type workers struct {
-	// spawn asks for a worker to be started. One at a time is enough: when it
-	// has a task, it sees to the next.
-	spawn   chan struct{}
-	started int
-	idle    int
+	// run is what each of them does, nil unless the dispatcher runs.
+	run           func()
+	group         sync.WaitGroup
+	started, idle int
+	// waking says that one was woken, or started, and has not checked the ring yet. One at
+	// a time is enough: when it has a task, it wakes the next.
+	waking bool
 	// beginning counts the tasks in their first moment, of which maxBeginning
 	// may be.
 	beginning, maxBeginning int
-	closed                  bool
 }
 
 // A task is beginning for its first moment. Only so many tasks are at once: more
@@ -32,23 +34,26 @@ const (
 // keepIdle is how many workers wait for work; more than that end.
 const keepIdle = 64
 
-// wakeWorker makes sure that a worker sees to the ring. The mutex is held.
+// wakeWorker makes sure that a worker checks the ring, where it may begin a task. It is
+// called when a lane enters the ring, and when something ends that kept workers from it.
+// The mutex is held.
 func (d *Dispatcher) wakeWorker() {
 	w := &d.workers
-	if w.closed || d.ring.isEmpty() || w.beginning >= w.maxBeginning || d.isBehind() {
-		return
-	}
-	if w.idle > 0 {
+	switch {
+	case w.run == nil, w.waking, d.ring.isEmpty(), !d.mayBegin():
+	case w.idle > 0:
+		w.waking = true
 		d.work.Signal()
-		return
+	case w.started < d.MaxInFlight:
+		w.waking = true
+		w.started++
+		w.group.Go(w.run)
 	}
-	if w.started < d.MaxInFlight {
-		select {
-		case w.spawn <- struct{}{}:
-			w.started++
-		default: // one is about to start
-		}
-	}
+}
+
+// mayBegin reports whether a task may be begun.
+func (d *Dispatcher) mayBegin() bool {
+	return d.workers.beginning < d.workers.maxBeginning && !d.isBehind()
 }
 
 // runWorker does tasks while there are any, and waits for more.
@@ -56,7 +61,7 @@ func (d *Dispatcher) runWorker(ctx context.Context) {
 	var begun *time.Timer
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for {
+	for d.workers.waking = false; ; {
 		t, ok := d.awaitTask()
 		if !ok {
 			d.workers.started--
@@ -80,19 +85,14 @@ func (d *Dispatcher) runWorker(ctx context.Context) {
 	}
 }
 
-// do does a task, and sends what it has read where that must not wait.
+// do does a task, and those that follow from it.
 func (d *Dispatcher) do(ctx context.Context, t task) {
-	if !t.read {
-		d.attempt(ctx, t)
-		return
+	for more := true; t.kind != sendDelivery; {
+		if t, more = d.readLane(ctx, t); !more {
+			return
+		}
 	}
-	d.readLane(ctx, t.lane, t.single)
-	if !t.single {
-		return
-	}
-	if next, ok := d.takeSingle(t.lane); ok {
-		d.do(ctx, next)
-	}
+	d.attempt(ctx, t)
 }
 
 // taskHasBegun ends the first moment of a task.
@@ -106,27 +106,27 @@ func (d *Dispatcher) taskHasBegun() {
 // awaitTask waits for a task. It reports false when the worker should end.
 func (d *Dispatcher) awaitTask() (task, bool) {
 	w := &d.workers
-	for {
-		if w.closed {
-			return task{}, false
-		}
-		for w.beginning < w.maxBeginning && !d.isBehind() {
-			l := d.takeTurn()
+	for w.run != nil {
+		for d.mayBegin() {
+			l := d.ring.pop()
 			if l == nil {
 				break
 			}
-			if t, ok := d.nextTask(l, time.Now()); ok {
-				d.refresh(l)
+			l.state = idle
+			t, ok := d.nextTask(l, time.Now())
+			if d.putBack(l, ok); ok {
 				return t, true
 			}
 		}
 		if w.idle >= keepIdle {
-			return task{}, false
+			break
 		}
 		w.idle++
 		d.work.Wait()
 		w.idle--
+		w.waking = false
 	}
+	return task{}, false
 }
 
 // attempt sends one delivery and hands on what comes of it.
@@ -171,26 +171,20 @@ func (d *Dispatcher) finished(t task, began time.Time, r feedmill.Result, now ti
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := t.lane
-	for _, next := range d.share.end(l, t.due.event) {
-		d.refresh(next)
-	}
-	d.memory.forget(t.due.event)
-	if !settles {
+	if settles {
+		d.writes.outcomes++
+		learns := r.Delivered() || !began.Before(l.trustedAt)
+		if learns && l.pace.learn(r, now, t.target.Settings.Concurrency) {
+			l.backlog.dropQueue()
+		}
+	} else {
 		delete(d.sending, t.due.id)
 		l.backlog.forget(t.due.id)
 		l.backlog.endFirst(t.due.event.resource, t.due.id, false)
 		if l.state != lost { // its slot may be ours again, and was read meanwhile
 			l.backlog.readAll()
 		}
-		d.refresh(l)
-		d.wakeWorker()
-		return
 	}
-	d.writes.outcomes++
-	learns := r.Delivered() || !began.Before(l.trustedAt)
-	if learns && l.pace.learn(r, now, t.target.Settings.Concurrency) {
-		l.backlog.dropQueue()
-	}
+	d.attempts.release(t.attempt)
 	d.refresh(l)
-	d.wakeWorker()
 }
