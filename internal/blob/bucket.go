@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net"
 	"net/http"
 	"os"
 	"path"
@@ -27,10 +27,10 @@ const (
 	// maxObject is the largest object that S3 accepts in one request. Objects are written in one
 	// request, so that an interrupted upload leaves nothing in the bucket.
 	maxObject = 5 << 30
-	// requestTime is how long a request without a body may take, and headerTime how long a
-	// server may take to begin its response.
+	// requestTime is how long a request without a body may take.
 	requestTime = 30 * time.Second
-	headerTime  = time.Minute
+	// stallTime is how long a request may wait for the next bytes to be sent or received.
+	stallTime = time.Minute
 	// tries is how often a request is sent that fails for a reason that can pass.
 	tries = 3
 	// sumKey is the metadata of an object with its SHA-256.
@@ -50,6 +50,8 @@ type BucketOptions struct {
 	CacheBytes int64
 	// Take, where it is set, is called before bytes are written to the disk.
 	Take func(n int64) error
+	// StallTime is how long a request may wait for the next bytes, a minute if it is zero.
+	StallTime time.Duration
 }
 
 // Bucket keeps blobs as objects of an S3 bucket, with a cache of local copies. Its errors are
@@ -76,8 +78,8 @@ func OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
 		lookup = minio.BucketLookupPath
 	}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,
-		ResponseHeaderTimeout: headerTime, MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, DisableCompression: true,
+		DialContext: dialer(cmp.Or(o.StallTime, stallTime)), TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, DisableCompression: true,
 	}
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds: o.credentials(), Secure: !o.Plain, Region: o.Region, BucketLookup: lookup, Transport: transport, MaxRetries: tries,

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/blob"
@@ -19,11 +20,16 @@ import (
 
 func openBucket(t *testing.T, s *s3test.Server, prefix, cache string, most int64) *blob.Bucket {
 	t.Helper()
+	return openStalling(t, s, prefix, cache, most, 0)
+}
+
+func openStalling(t *testing.T, s *s3test.Server, prefix, cache string, most int64, stall time.Duration) *blob.Bucket {
+	t.Helper()
 	at, err := blob.ParseLocation(s.URL(prefix))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := blob.OpenBucket(t.Context(), blob.BucketOptions{Location: at, AccessKey: s.AccessKey, SecretKey: s.SecretKey, Cache: cache, CacheBytes: most})
+	b, err := blob.OpenBucket(t.Context(), blob.BucketOptions{Location: at, AccessKey: s.AccessKey, SecretKey: s.SecretKey, Cache: cache, CacheBytes: most, StallTime: stall})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,6 +237,28 @@ func TestBucketOutage(t *testing.T) {
 	if b.Outage() != nil {
 		t.Errorf("after the outage: %v", b.Outage())
 	}
+}
+
+// TestFrozenBucket freezes the server: requests end, and later ones succeed.
+func TestFrozenBucket(t *testing.T) {
+	s := s3test.New(t)
+	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	putIn(t, openBucket(t, s, "", t.TempDir(), 1<<30), "df_1/a", content)
+	b := openStalling(t, s, "", t.TempDir(), 1<<30, 300*time.Millisecond)
+	s.Freeze(t)
+	var problem *feedmill.Error
+	if _, err := b.Open(t.Context(), "df_1/a"); !errors.As(err, &problem) || problem.Type != "storage-unavailable" {
+		t.Errorf("a read of a frozen bucket: %v", err)
+	}
+	err := b.Put(t.Context(), "df_1/b", func(w io.Writer) error { _, err := w.Write(content); return err })
+	if !errors.As(err, &problem) || problem.Type != "storage-unavailable" {
+		t.Errorf("a write to a frozen bucket: %v", err)
+	}
+	s.Thaw(t)
+	if got := readFrom(t, b, "df_1/a"); !bytes.Equal(got, content) {
+		t.Errorf("after the freeze there are %d other bytes", len(got))
+	}
+	putIn(t, b, "df_1/b", content)
 }
 
 // TestBucketThatRefuses holds which errors refuse a start.

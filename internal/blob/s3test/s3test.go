@@ -114,6 +114,19 @@ func (s *Server) Kill() {
 	}
 }
 
+// Freeze stops the server without closing its connections, until [Server.Thaw] continues it.
+func (s *Server) Freeze(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+
+// Thaw continues the server after [Server.Freeze].
+func (s *Server) Thaw(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+
+func (s *Server) signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if err := s.process.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // URL is FEEDMILL_BLOB_URL with a prefix.
 func (s *Server) URL(prefix string) string {
 	return fmt.Sprintf("s3://%s/%s?region=%s&endpoint=http://%s&pathStyle=true", Bucket, prefix, Region, s.address)
