@@ -157,7 +157,8 @@ func (f *Feeds) abandonObjects(ctx context.Context, gone string) (more bool, err
 }
 
 // SweepFiles records files without a row, which earlier releases and lost records leave
-// behind: live if a record has them, and else unreferenced. It also removes temporary files
+// behind: live if a record has them, and else unreferenced. It also finds the live files that no record has
+// any more, such as exports of deleted versions, and removes temporary files
 // and stages that were last written before a time.
 func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 	if _, err := f.Blobs.Sweep(ctx, before); err != nil {

@@ -113,16 +113,16 @@ func (s Store) mark(ctx context.Context, files []feedmill.UnreferencedFile, wher
 	})
 }
 
-// UnknownObjects are those of the names that have no row, or one that says that the file was
-// deleted.
+// UnknownObjects are those of the names whose row is missing or wrong: it says that the file
+// was deleted, or is live although no record has it.
 func (s Store) UnknownObjects(ctx context.Context, names []string) (unknown []string, err error) {
 	err = s.db.Each(ctx, scanNames(&unknown), `SELECT name FROM `+s.d.Names+` n WHERE NOT EXISTS
-		(SELECT 1 FROM objects o WHERE o.file = n.name AND o.state <> 'deleted')`, JSON(&names))
+		(SELECT 1 FROM objects o WHERE o.file = n.name AND o.state <> 'deleted' AND (o.state <> 'live' OR `+referenced+`))`, JSON(&names))
 	return unknown, err
 }
 
-// FoundObjects records files that were found without a row: live if a record has them,
-// and else unreferenced. A file that was recorded as deleted is deleted again.
+// FoundObjects records files of [Store.UnknownObjects]: live if a record has them, and else
+// unreferenced. A file that was recorded as deleted is deleted again.
 func (s Store) FoundObjects(ctx context.Context, files []feedmill.UnreferencedFile) error {
 	if len(files) == 0 {
 		return nil
@@ -133,7 +133,8 @@ func (s Store) FoundObjects(ctx context.Context, files []feedmill.UnreferencedFi
 			all[i] = Statement{
 				`INSERT INTO objects (file, workspace_id, bytes, state, holder, since)
 				SELECT name, COALESCE((SELECT workspace_id FROM feeds WHERE id = ?2 LIMIT 1), ''), CAST(?3 AS bigint), CASE WHEN ` + referenced + ` THEN 'live' ELSE 'unreferenced' END, '', ` + s.d.Now + `
-				FROM ` + s.d.Names + ` n WHERE true ON CONFLICT (file) DO UPDATE SET state = 'deleting' WHERE objects.state = 'deleted'`,
+				FROM ` + s.d.Names + ` n WHERE true ON CONFLICT (file) DO UPDATE SET state = CASE objects.state WHEN 'deleted' THEN 'deleting' ELSE excluded.state END, since = excluded.since, bytes = excluded.bytes
+				WHERE objects.state = 'deleted' OR objects.state = 'live' AND excluded.state = 'unreferenced'`,
 				[]any{JSON(&[]string{f.Name}), f.Feed(), f.Bytes},
 			}
 		}
