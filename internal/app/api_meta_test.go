@@ -168,13 +168,14 @@ func TestMetaURLOfEveryResponse(t *testing.T) {
 		})
 		do("refreshDataFeed", "", "", queried)
 
-		subscription := do("createSubscription", "", `{"url":"`+hanging.URL+"/"+name+`","events":["tag.*"]}`)
+		for range 5 { // to be replayed
+			s.send(t, request{method: "POST", path: "/events", body: `{"type":"tag.created","resourceId":"` + name + `"}`})
+		}
+		subscription := do("createSubscription", "", `{"url":"`+hanging.URL+"/"+name+`","events":["tag.*"],"delivery":{"retrySchedule":["1h"]}}`)
 		do("getSubscription", "", "", subscription)
 		do("changeSubscription", "", `{"name":"`+name+`"}`, subscription)
 		do("rotateSecret", "", `{"overlap":"1h"}`, subscription)
-		for range 5 {
-			s.send(t, request{method: "POST", path: "/events", body: `{"type":"tag.created","resourceId":"` + name + `"}`})
-		}
+		s.send(t, request{method: "POST", path: "/events", body: `{"type":"tag.created","resourceId":"` + name + `"}`})
 		do("getEvent", "", "", newest("/events?type=tag.created"))
 		delivery := newest("/events/subscriptions/" + subscription + "/deliveries")
 		do("getDelivery", "", "", delivery)

@@ -99,8 +99,8 @@ func TestAggregateLists(t *testing.T) {
 		`[{"fn":"min","as":""}]`:               "/fields/1/aggregate/0/as as must not be empty.",
 		`[{"fn":"min","name":"low"}]`:          "/fields/1/aggregate/0/name Unknown field.",
 		`[{"fn":"min","as":"a"},{"fn":"max"}]`: "/fields/1/aggregate/1/as as is required for a field with several aggregates; it names this aggregate in the result.",
-		`[{"fn":"min","as":"a"},{"fn":"max","as":"a"}]`:    `/fields/1/aggregate/1/as Field "a" is listed twice.`,
-		`[{"fn":"min","as":"shop"},{"fn":"max","as":"a"}]`: `/fields/1/aggregate/0/as Field "shop" is listed twice.`,
+		`[{"fn":"min","as":"a"},{"fn":"max","as":"a"}]`:    `/fields/1/aggregate/1/as The field "a" is listed twice.`,
+		`[{"fn":"min","as":"shop"},{"fn":"max","as":"a"}]`: `/fields/1/aggregate/0/as The field "shop" is listed twice.`,
 		`[{"fn":"min"}],"as":"low"`:                        "/fields/1/as Remove this member; each aggregate in a list has its own.",
 		`{"fn":"min"}`:                                     "/fields/1/aggregate aggregate must be a string, not an object.",
 	} {
@@ -113,8 +113,8 @@ func TestAggregateLists(t *testing.T) {
 	for query, want := range map[string]string{
 		`{"fields":[{"field":"shop","aggregate":[{"fn":"sum","as":"a"},{"fn":"min","as":"b"}]}]}`: `/problems/invalid-request /fields/0/aggregate/0/fn "sum" does not apply to a column of type text.`,
 		`{"fields":[{"field":"total","aggregate":` + lowHigh + `}],"sort":[{"field":"total"}]}`:   `/problems/invalid-request /sort/0/field The field "total" has several aggregates; sort by low or high.`,
-		`{"fields":[{"field":"total"},{"field":"total","as":"x"}]}`:                               `/problems/duplicate-field /fields/1/field Field "total" is listed twice.`,
-		`{"fields":[{"field":"total","aggregate":"min","as":"a"},{"field":"total","aggregate":"max","as":"b"}]}`: `/problems/duplicate-field /fields/1/field Field "total" is listed twice; list it once, with a list such as ` +
+		`{"fields":[{"field":"total"},{"field":"total","as":"x"}]}`:                               `/problems/duplicate-field /fields/1/field The field "total" is listed twice.`,
+		`{"fields":[{"field":"total","aggregate":"min","as":"a"},{"field":"total","aggregate":"max","as":"b"}]}`: `/problems/duplicate-field /fields/1/field The field "total" is listed twice; list it once, with a list such as ` +
 			`"aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}].`,
 	} {
 		got := s.send(t, request{method: "POST", path: path, body: query})

@@ -60,7 +60,7 @@ func (r *resolver) addOutput(outputs []Output, column Column, a feedmill.NamedAg
 	o := Output{Name: cmp.Or(a.As, column.Name), Expression: Expression{Column: column, Aggregate: a.Fn}}
 	switch {
 	case slices.ContainsFunc(outputs, func(other Output) bool { return other.Name == o.Name }):
-		r.faults.Add(as, fmt.Sprintf("field %q is listed twice", o.Name))
+		r.faults.Add(as, fmt.Sprintf("the field %q is listed twice", o.Name))
 	case a.Fn != "" && !slices.Contains(aggregates[a.Fn], column.Type):
 		r.faults.Add(fn, fmt.Sprintf("%q does not apply to a column of type %s", a.Fn, column.Type))
 	default:
@@ -76,7 +76,7 @@ func (r *resolver) refuseRepeated(field int) bool {
 	if first == field {
 		return false
 	}
-	detail := fmt.Sprintf("field %q is listed twice", f.Name)
+	detail := fmt.Sprintf("the field %q is listed twice", f.Name)
 	if isAggregated(f) && isAggregated(&r.query.Fields[first]) {
 		detail += `; list it once, with a list such as "aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}]`
 	}

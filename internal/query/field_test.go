@@ -98,12 +98,12 @@ func TestRepeatedFields(t *testing.T) {
 		want   [][2]string
 	}{
 		{[]feedmill.Field{low, high}, "duplicate-field", [][2]string{
-			{"/fields/1/field", `field "items" is listed twice; list it once, with a list such as "aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}]`},
+			{"/fields/1/field", `the field "items" is listed twice; list it once, with a list such as "aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}]`},
 		}},
-		{[]feedmill.Field{low, plain}, "duplicate-field", [][2]string{{"/fields/1/field", `field "items" is listed twice`}}},
-		{[]feedmill.Field{low, plain, unknown}, "", [][2]string{{"/fields/1/field", `field "items" is listed twice`}, {"/fields/2/field", `there is no column "itms"; did you mean items?`}}},
-		{[]feedmill.Field{low, clash}, "", [][2]string{{"/fields/1/aggregate/0/as", `field "low" is listed twice`}}},
-		{[]feedmill.Field{low, taken}, "", [][2]string{{"/fields/1/as", `field "low" is listed twice`}}},
+		{[]feedmill.Field{low, plain}, "duplicate-field", [][2]string{{"/fields/1/field", `the field "items" is listed twice`}}},
+		{[]feedmill.Field{low, plain, unknown}, "", [][2]string{{"/fields/1/field", `the field "items" is listed twice`}, {"/fields/2/field", `there is no column "itms"; did you mean items?`}}},
+		{[]feedmill.Field{low, clash}, "", [][2]string{{"/fields/1/aggregate/0/as", `the field "low" is listed twice`}}},
+		{[]feedmill.Field{low, taken}, "", [][2]string{{"/fields/1/as", `the field "low" is listed twice`}}},
 		{[]feedmill.Field{low, summed}, "", [][2]string{{"/fields/1/aggregate", `"sum" does not apply to a column of type text`}}},
 	} {
 		_, found := query.Resolve(feedmill.Query{Fields: test.fields}, orders)

@@ -113,7 +113,7 @@ func TestResolveListsAllFaults(t *testing.T) {
 		{"/fields/9/filters/0/values/0", "must be a time such as 2026-01-31T08:30:00Z or a date such as 2026-01-31"},
 		{"/fields/10/filters/0/op", `the operator "eq" does not apply to a column of type json; use one of isEmpty, isNull`},
 		{"/fields/0", `there is no column "statsu"; did you mean status?`},
-		{"/fields/2", `field "items" is listed twice`},
+		{"/fields/2", `the field "items" is listed twice`},
 		{"/fields/3", `"sum" does not apply to a column of type text`},
 		{"/fields/4", `"median" does not apply to a column of type boolean`},
 		{"/sort/0", `there is no column "nothing"`},

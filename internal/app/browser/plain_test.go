@@ -262,7 +262,7 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 		"f.field=&f.op=eq&f.value=1":         `id="filter.0-message">Choose a field.`,
 		"f.field=id&f.op=eq&f.value=x":       `id="filter.0-message">  Must be a number.`,
 		"f.field=id&f.op=contains&f.value=1": `id="filter.0-message"> The operator`,
-		"field=name&as.name=id":              `id="as.name-message">Field &#34;id&#34; is listed twice.`,
+		"field=name&as.name=id":              `id="as.name-message">The field &#34;id&#34; is listed twice.`,
 		"every=1s":                           `id="every-message">`,
 		"name=" + strings.Repeat("n", 300):   `id="name-message">The name must`,
 	} {

@@ -69,7 +69,7 @@ func TestGroupSharesWhatComesMeanwhile(t *testing.T) {
 		want  []int
 	}{
 		{limit: 100, want: []int{1, 1, 1, 7}},
-		{limit: 5, want: []int{1, 1, 1, 5, 2}},
+		{limit: 5, want: []int{1, 1, 1, 2, 5}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &recorder{release: make(chan struct{})}
@@ -79,7 +79,9 @@ func TestGroupSharesWhatComesMeanwhile(t *testing.T) {
 			}
 			close(r.release)
 			wait()
-			if got := r.sizes(); !slices.Equal(got, c.want) {
+			got := r.sizes()
+			slices.Sort(got) // two can begin at the same time
+			if !slices.Equal(got, c.want) {
 				t.Errorf("transactions had %v calls, want %v", got, c.want)
 			}
 			if err := errors.Join(errs...); err != nil {
