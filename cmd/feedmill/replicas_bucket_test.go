@@ -17,7 +17,6 @@ import (
 // other reads and extends, also after its data folder was deleted. During an outage of the
 // bucket cached data stays readable. A copy of the database is refused.
 func TestReplicasShareABucket(t *testing.T) {
-	t.Parallel()
 	s, url, folder := s3test.New(t), pgtest.New(t), t.TempDir()
 	bucket := []string{"FEEDMILL_BLOB_URL=" + s.URL("feedmill"), "FEEDMILL_BLOB_ACCESS_KEY=" + s.AccessKey, "FEEDMILL_BLOB_SECRET_KEY=" + s.SecretKey}
 	env := append(append(onPostgres(url), onLoopback...), bucket...)

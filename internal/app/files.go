@@ -88,19 +88,27 @@ func onOneDisk(cache, temp string) error {
 	return nil // other file systems without links copy files anyway
 }
 
-// watchBucket looks for the end of an outage of the bucket, so that /readyz reports it even if
-// nobody uses a feed.
-func watchBucket(ctx context.Context, bucket *blob.Bucket) {
+// watchBucket reports outages of the bucket. It looks for their end, so that /readyz reports it
+// even if nobody uses a feed.
+func (a *App) watchBucket(ctx context.Context, bucket *blob.Bucket) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
-	for {
+	for outage := false; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if bucket.Outage() != nil {
+		switch err := bucket.Outage(); {
+		case err != nil:
+			if !outage {
+				a.log.Warn("the bucket with the files of feeds does not respond", "bucket", bucket.String(), "error", err)
+			}
+			outage = true
 			_, _ = bucket.Check(ctx) // which records the result
+		case outage:
+			outage = false
+			a.log.Info("the bucket with the files of feeds responds again", "bucket", bucket.String())
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	g.Go(func() error { a.scrub(parts, feeds.files); return nil })
 	g.Go(func() error { a.renewFiles(parts, feeds.files); return nil })
 	if feeds.bucket != nil {
-		g.Go(func() error { watchBucket(parts, feeds.bucket); return nil })
+		g.Go(func() error { a.watchBucket(parts, feeds.bucket); return nil })
 	}
 	g.Go(func() error {
 		defer traces.close() // while the parts end

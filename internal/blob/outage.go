@@ -64,7 +64,8 @@ func (b *Bucket) Check(ctx context.Context) (refused bool, err error) {
 	case status == http.StatusForbidden || status == http.StatusUnauthorized:
 		return true, fmt.Errorf("%s: access denied (%d); check FEEDMILL_BLOB_ACCESS_KEY, FEEDMILL_BLOB_SECRET_KEY and the permissions of the key: %w", b, status, err)
 	}
-	b.outage.Store(&err)
+	outage := err
+	b.outage.Store(&outage)
 	return false, fmt.Errorf("%s: %w", b, err)
 }
 

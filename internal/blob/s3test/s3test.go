@@ -3,6 +3,7 @@
 package s3test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type Server struct {
 
 	program, root, address string
 	process                *exec.Cmd
+	output                 bytes.Buffer // of the process, read after it ended
 }
 
 // Bucket and Region are those of every server.
@@ -60,7 +62,11 @@ func New(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	s.Start(t)
-	t.Cleanup(s.Kill)
+	t.Cleanup(func() {
+		if s.Kill(); t.Failed() {
+			t.Logf("output of the S3 server: %s", &s.output)
+		}
+	})
 	return s
 }
 
@@ -90,6 +96,8 @@ func (s *Server) Start(t testing.TB) {
 	s.process = exec.CommandContext(context.Background(), s.program, "--port", s.address, "--access", s.AccessKey, "--secret", s.SecretKey, "--region", Region,
 		"--quiet", "--keep-alive", "--health", "/health", "--access-log", s.log(), "posix", "--sidecar", sidecar, objects)
 	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	s.output.Reset()
+	s.process.Stdout, s.process.Stderr = &s.output, &s.output
 	if err := s.process.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +106,14 @@ func (s *Server) Start(t testing.TB) {
 		response, err := client.Get("http://" + s.address + "/health")
 		if err == nil {
 			response.Body.Close()
-			return
+			if response.Header.Get("Server") == "VERSITYGW" { // and not another server that got the port
+				return
+			}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("the S3 server does not respond")
+	s.Kill()
+	t.Fatalf("the S3 server does not respond: %s", &s.output)
 }
 
 // Kill ends the server without notice. Its objects stay.
