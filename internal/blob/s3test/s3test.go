@@ -126,10 +126,21 @@ func (s *Server) Kill() {
 }
 
 // Freeze stops the server without closing its connections, until [Server.Thaw] continues it.
-func (s *Server) Freeze(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+func (s *Server) Freeze(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGSTOP)
+	// On a busy machine the server can continue for a while.
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(s.process.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("the S3 server did not stop: %v, %v", status, err)
+	}
+}
 
 // Thaw continues the server after [Server.Freeze].
-func (s *Server) Thaw(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+func (s *Server) Thaw(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGCONT)
+}
 
 func (s *Server) signal(t testing.TB, signal syscall.Signal) {
 	t.Helper()
