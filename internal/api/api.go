@@ -185,7 +185,7 @@ type Options struct {
 	RateLimit float64
 	RateBurst int
 	// FilesOutage is why the bucket with the files of feeds does not respond, nil if it does;
-	// nil where there is no bucket.
+	// nil without a bucket.
 	FilesOutage func() error
 	// Folder is where the data of this process is.
 	Folder string

@@ -129,18 +129,7 @@ func (b *Bucket) key(name string) string { return path.Join(b.at.Prefix, name) }
 // Put writes a blob: write is called with where its bytes go. If write fails, the context ends
 // or the bucket does not take it, nothing is kept.
 func (b *Bucket) Put(ctx context.Context, name string, write func(io.Writer) error) error {
-	draft, err := b.Begin(name)
-	if err != nil {
-		return fmt.Errorf("put blob: %w", err)
-	}
-	defer draft.Close()
-	if err = write(onlyWriter{draft}); err == nil {
-		err = draft.Keep(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("put blob: %w", err)
-	}
-	return nil
+	return put(ctx, b.Begin, name, write)
 }
 
 // Begin begins a blob, on the local disk. It must be closed.
@@ -288,7 +277,7 @@ func (b *Bucket) Refetch(name string) bool {
 	return true
 }
 
-// Delete removes a blob. One that is not there is no error.
+// Delete removes a blob. A missing blob is not an error.
 func (b *Bucket) Delete(ctx context.Context, name string) error {
 	if err := check(name); err != nil {
 		return fmt.Errorf("delete blob: %w", err)

@@ -178,7 +178,7 @@ func TestCacheHasALimit(t *testing.T) {
 		t.Errorf("a file that was removed from the cache has %d bytes", len(got))
 	}
 
-	// What somebody removes is downloaded again, and a new process keeps Parquet files.
+	// A removed file is downloaded again, and a new process keeps Parquet files.
 	if err := os.RemoveAll(filepath.Join(folder, "df_1")); err != nil {
 		t.Fatal(err)
 	}

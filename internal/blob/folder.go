@@ -56,7 +56,12 @@ func (f *Folder) Close() error { return f.root.Close() }
 // Put writes a blob: write is called with where its bytes go. If write fails,
 // the context ends, or the name is taken, nothing is kept.
 func (f *Folder) Put(ctx context.Context, name string, write func(io.Writer) error) error {
-	draft, err := f.Begin(name)
+	return put(ctx, f.Begin, name, write)
+}
+
+// put writes a blob as a draft that is kept.
+func put(ctx context.Context, begin func(name string) (Draft, error), name string, write func(io.Writer) error) error {
+	draft, err := begin(name)
 	if err != nil {
 		return fmt.Errorf("put blob: %w", err)
 	}
