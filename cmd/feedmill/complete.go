@@ -53,7 +53,11 @@ func completeFrom(ask func(ctx context.Context, c *client.Client, found func(wor
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		c, err := dial(server, io.Discard)
+		profile, err := cmd.Flags().GetString("profile")
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c, err := dial(target{server, profile}, io.Discard)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -264,10 +264,14 @@ func newConnectionsUpdate() *cobra.Command {
 
 func newConnectionsDelete() *cobra.Command {
 	cmd := oneConnection("delete", "Delete a connection that no feed uses")
-	return onConnection(cmd, func(ctx context.Context, c *client.Client, id string, p *printer) error {
+	return onServer(cmd, confirmed(cmd, "This deletes connection %s.", func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		id, err := connectionID(ctx, c, args[0])
+		if err != nil {
+			return err
+		}
 		if err := c.DeleteConnection(ctx, id); err != nil {
 			return err
 		}
 		return p.say("deleted %s\n", id)
-	})
+	}))
 }

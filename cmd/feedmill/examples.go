@@ -12,7 +12,7 @@ var examples = map[string]string{
 	"config": `feedmill config --config feedmill.yaml`,
 	"connections create": `feedmill connections create warehouse postgres --config host=db.example --config database=shop \
   --config user=reader --config password=@password.txt --config sslmode=verify-full`,
-	"connections delete": `feedmill connections delete warehouse`,
+	"connections delete": `feedmill connections delete warehouse --yes`,
 	"connections list":   `feedmill connections list`,
 	"connections show":   `feedmill connections show warehouse`,
 	"connections test":   `feedmill connections test warehouse`,
@@ -21,6 +21,7 @@ var examples = map[string]string{
 feedmill deliveries list --undelivered`,
 	"deliveries retry": `feedmill deliveries retry dlv_…`,
 	"deliveries show":  `feedmill deliveries show dlv_…`,
+	"doctor":           `feedmill doctor --config feedmill.yaml`,
 	"events list":      `feedmill events list --type 'metric.*' --since 1h`,
 	"events publish": `feedmill events publish metric.created --resource m_1 --data '{"value": 42}'
 feedmill events publish --file events.ndjson`,
@@ -33,13 +34,14 @@ feedmill feeds create query -f orders.json --watch`,
 	"feeds create rest": `echo '{"request":{"url":"https://api.example/orders"},"schedule":{"every":"15m"}}' > orders.json
 feedmill feeds create rest -f orders.json --watch`,
 	"feeds creation-url": `feedmill feeds creation-url hubspot`,
-	"feeds delete":       `feedmill feeds delete df_…`,
+	"feeds delete":       `feedmill feeds delete df_… --yes`,
 	"feeds diff":         `feedmill feeds diff df_… 3 4`,
 	"feeds export":       `feedmill feeds export df_… --output orders.xlsx`,
 	"feeds get":          `feedmill feeds get df_… --fields id,total --filter total:gt:100 --sort=-total`,
 	"feeds link": `feedmill feeds link df_… --format csv --expires 30d
 feedmill feeds link df_… --list`,
-	"feeds list":         `feedmill feeds list`,
+	"feeds list": `feedmill feeds list
+feedmill feeds list --output ids`,
 	"feeds pause":        `feedmill feeds pause df_…`,
 	"feeds preview":      `feedmill feeds preview orders.csv`,
 	"feeds preview rest": `feedmill feeds preview rest -f orders.json`,
@@ -55,13 +57,17 @@ feedmill feeds link df_… --list`,
 feedmill feeds upload new-orders.csv --replace df_… --mode merge --key id`,
 	"feeds versions": `feedmill feeds versions df_…
 feedmill feeds versions df_… --restore 3`,
+	"feeds wait":  `feedmill feeds wait df_… --timeout 5m`,
+	"healthcheck": `feedmill healthcheck`,
 	"keys create": `feedmill keys create ci --scopes api:read,events:publish`,
 	"keys list":   `feedmill keys list`,
-	"keys revoke": `feedmill keys revoke key_…`,
+	"keys revoke": `feedmill keys revoke key_… --yes`,
 	"listen": `feedmill listen --events 'metric.*,datafeed.source.*'
 feedmill listen --events 'metric.*' --forward-to http://localhost:3000/hook`,
-	"login":  `feedmill login --server https://feeds.example.com`,
-	"logout": `feedmill logout`,
+	"login": `feedmill login --server https://feeds.example.com
+feedmill login --profile staging --server https://staging.example.com`,
+	"logout":   `feedmill logout --profile staging`,
+	"profiles": `feedmill profiles`,
 	"query": `feedmill query warehouse sales.orders --field status --field total:sum=revenue --filter 'placed_at:last:30 days'
 feedmill query warehouse sales.orders --filter status:eq:paid,open --create Orders --every 1h`,
 	"serve":                       `feedmill serve --data ./feedmill-data --listen 127.0.0.1:8080`,
@@ -71,7 +77,7 @@ feedmill query warehouse sales.orders --filter status:eq:paid,open --create Orde
 	"services validate":           `feedmill services validate service.yaml`,
 	"services views":              `feedmill services views warehouse`,
 	"subscriptions create":        `feedmill subscriptions create --url https://example.com/hook --events metric.created,tag.*`,
-	"subscriptions delete":        `feedmill subscriptions delete sub_…`,
+	"subscriptions delete":        `feedmill subscriptions delete sub_… --yes`,
 	"subscriptions list":          `feedmill subscriptions list`,
 	"subscriptions replay":        `feedmill subscriptions replay sub_… --since 24h --dry-run`,
 	"subscriptions replay-cancel": `feedmill subscriptions replay-cancel sub_… rpl_…`,
@@ -82,6 +88,7 @@ feedmill query warehouse sales.orders --filter status:eq:paid,open --create Orde
 	"subscriptions test":          `feedmill subscriptions test sub_…`,
 	"subscriptions update": `feedmill subscriptions update sub_… --state paused
 feedmill subscriptions update sub_… --rate-limit none --remove-header x-team`,
+	"version":      `feedmill version --json`,
 	"vault rotate": `feedmill vault rotate --data ./feedmill-data`,
 }
 

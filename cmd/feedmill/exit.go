@@ -20,7 +20,12 @@ const (
 	exitUsage    = 2 // the command line is wrong
 	exitNotFound = 3 // there is no such thing
 	exitDenied   = 4 // the credential is missing, wrong, or lacks a scope
+	// exitInterrupted is what shells report for a program that Ctrl-C ended.
+	exitInterrupted = 130
 )
+
+// errInterrupted is the cause of the end of a command that the user interrupted.
+var errInterrupted = errors.New("interrupted")
 
 // usageError is a command line that is wrong.
 type usageError struct{ error }
@@ -29,11 +34,15 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// refuseAsUsage makes wrong arguments of all commands errors of usage.
+// refuseAsUsage makes wrong arguments, and flags that exclude each other, errors of usage.
 func refuseAsUsage(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
+			err := check(cmd, args)
+			if err == nil {
+				err = cmd.ValidateFlagGroups()
+			}
+			if err != nil {
 				return usageError{err}
 			}
 			return nil
@@ -47,6 +56,9 @@ func refuseAsUsage(cmd *cobra.Command) {
 func exitCode(err error) int {
 	if err == nil {
 		return exitDone
+	}
+	if errors.Is(err, errInterrupted) {
+		return exitInterrupted
 	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
@@ -67,11 +79,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// wantsJSON reports whether the command was called with --json.
-func wantsJSON(cmd *cobra.Command) bool {
-	asJSON, err := cmd.Flags().GetBool("json")
-	return err == nil && asJSON
-}
+// wantsJSON reports whether errors of the command are printed as JSON.
+func wantsJSON(cmd *cobra.Command) bool { return wantedFormat(cmd) == formatJSON }
 
 // documented is an error that has a form for machines.
 type documented interface {

@@ -16,7 +16,7 @@ func newFeeds() *cobra.Command {
 	parent := &cobra.Command{Use: "feeds", Short: "Create, read and refresh feeds"}
 	parent.AddCommand(
 		newFeedsUpload(), newFeedsCreate(), newFeedsCreationURL(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsQuery(), newFeedsExport(),
-		newFeedsColumns(), newFeedsVersions(), newFeedsDiff(), newFeedsProfile(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
+		newFeedsColumns(), newFeedsVersions(), newFeedsDiff(), newFeedsProfile(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsWait(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
 	)
 	return parent
 }
@@ -197,7 +197,7 @@ func newFeedsUpdate() *cobra.Command {
 func newFeedsDelete() *cobra.Command {
 	cmd := oneFeed("delete", "Delete a feed and its data")
 	force := cmd.Flags().Bool("force", false, "delete the feed even if other feeds are built from it")
-	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+	return onServer(cmd, confirmed(cmd, "This deletes feed %s and all of its versions.", func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		var opts []client.CallOption
 		if *force {
 			opts = append(opts, client.Force())
@@ -206,5 +206,5 @@ func newFeedsDelete() *cobra.Command {
 			return err
 		}
 		return p.say("deleted %s\n", strings.TrimSpace(args[0]))
-	})
+	}))
 }

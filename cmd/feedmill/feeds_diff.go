@@ -30,19 +30,12 @@ func newFeedsDiff() *cobra.Command {
 			}
 			numbers[i] = n
 		}
-		format := "csv"
-		if p.json {
-			format = "json"
-		}
-		rows, err := c.FeedChanges(ctx, args[0], numbers[0], numbers[1], r.query(format))
+		rows, err := c.FeedChanges(ctx, args[0], numbers[0], numbers[1], r.query(p.rowFormat()))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		if p.json {
-			return p.show(nil)
-		}
-		return p.changes(rows)
+		return p.sentRows(rows, (*printer).changes)
 	})
 }
 

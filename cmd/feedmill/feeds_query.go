@@ -29,19 +29,12 @@ or a comma.`
 		if query.Limit = int64(limit); limit == 0 {
 			query.Limit = everyRow
 		}
-		format := "csv"
-		if p.json {
-			format = "json"
-		}
-		rows, err := c.QueryData(ctx, args[0], query, client.RowQuery{Format: format, Version: *version})
+		rows, err := c.QueryData(ctx, args[0], query, client.RowQuery{Format: p.rowFormat(), Version: *version})
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		if p.json {
-			return p.show(nil)
-		}
-		return p.rows(rows)
+		return p.sentRows(rows, (*printer).rows)
 	})
 }
 

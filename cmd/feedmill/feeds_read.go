@@ -55,19 +55,12 @@ func newFeedsGet() *cobra.Command {
 	var r rowFlags
 	r.add(cmd, 50)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		format := "csv"
-		if p.json {
-			format = "json"
-		}
-		rows, err := c.ReadData(ctx, args[0], r.query(format))
+		rows, err := c.ReadData(ctx, args[0], r.query(p.rowFormat()))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		if p.json {
-			return p.show(nil)
-		}
-		return p.rows(rows)
+		return p.sentRows(rows, (*printer).rows)
 	})
 }
 
@@ -104,9 +97,9 @@ func newFeedsExport() *cobra.Command {
 	output := cmd.Flags().StringP("output", "o", "-", "file to write; - is standard output")
 	excel := cmd.Flags().Bool("excel", false, "CSV for spreadsheets: with a byte order mark and escaped formulas")
 	completeFlag(cmd, "format", completeOf("csv", "xlsx", "json", "ndjson", "parquet", "arrow"))
-	server := serverFlag(cmd)
+	at := serverFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := dial(*server, cmd.ErrOrStderr())
+		c, err := dial(*at, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}

@@ -61,12 +61,12 @@ data folder first.`,
 	})
 
 	revoke := &cobra.Command{Use: "revoke ID", Short: "Revoke a key", Args: oneArg("specify a key id")}
-	onServerOrStore(revoke, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+	onServerOrStore(revoke, confirmed(revoke, "This revokes key %s; programs that use it lose access.", func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		if err := c.RevokeKey(ctx, args[0]); err != nil {
 			return err
 		}
 		return p.say("revoked %s\n", args[0])
-	})
+	}))
 	parent.AddCommand(create, all, revoke)
 	return parent
 }
@@ -90,11 +90,7 @@ func onServerOrStore(cmd *cobra.Command, do work) {
 	onServer(cmd, do)
 	remote, load := cmd.RunE, settings(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		server, err := cmd.Flags().GetString("server")
-		if err != nil {
-			return err
-		}
-		named, err := namesServer(cmd, server)
+		named, err := namesServer(cmd)
 		if err != nil {
 			return err
 		}
@@ -125,8 +121,8 @@ func onServerOrStore(cmd *cobra.Command, do work) {
 
 // namesServer reports whether the user has named a server, rather than stores:
 // a login counts for less than a flag that is about the stores.
-func namesServer(cmd *cobra.Command, server string) (bool, error) {
-	if server != "" || os.Getenv("FEEDMILL_SERVER") != "" || os.Getenv("FEEDMILL_API_KEY") != "" {
+func namesServer(cmd *cobra.Command) (bool, error) {
+	if cmd.Flags().Changed("server") || cmd.Flags().Changed("profile") || os.Getenv("FEEDMILL_SERVER") != "" || os.Getenv("FEEDMILL_API_KEY") != "" {
 		return true, nil
 	}
 	if cmd.Flags().Changed("config") {
@@ -137,6 +133,6 @@ func namesServer(cmd *cobra.Command, server string) (bool, error) {
 			return false, nil
 		}
 	}
-	kept, err := loadCredentials()
-	return kept.Server != "", err
+	all, err := loadLogins()
+	return all.of(os.Getenv("FEEDMILL_PROFILE")).Server != "", err
 }

@@ -50,6 +50,7 @@ The server removes a disconnected listener after 10 minutes.`,
 		return out.run(ctx, c, wanted)
 	})
 	cmd.Flags().Lookup("json").Usage = "print JSON, one object per line"
+	_ = cmd.Flags().MarkHidden("output") // a stream of events has only two forms
 	return cmd
 }
 

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -23,15 +23,23 @@ feedmill/credentials.json in your configuration folder (on Linux XDG_CONFIG_HOME
 by default ~/.config).
 
 --server overrides FEEDMILL_SERVER, which overrides the saved server.
-FEEDMILL_API_KEY overrides the saved key.`,
+FEEDMILL_API_KEY overrides the saved key.
+
+Save logins to several servers as profiles: with --profile staging here, other commands
+use that login with --profile staging or FEEDMILL_PROFILE=staging. --profile overrides
+FEEDMILL_SERVER and FEEDMILL_API_KEY.`,
 		Args: cobra.NoArgs,
 	}
-	server := serverFlag(cmd)
+	at := serverFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		// A file that cannot be used is what a new login mends.
-		kept, _ := loadCredentials()
+		profile := cmp.Or(at.profile, os.Getenv("FEEDMILL_PROFILE"))
+		if profile != "" && !profileName.MatchString(profile) {
+			return usagef("--profile must have 1 to 64 letters, digits, dots, hyphens and underscores, and start with a letter or digit")
+		}
+		// A new login replaces a file that cannot be read.
+		all, _ := loadLogins()
 		to := credentials{Server: defaultServer}
-		for _, named := range []string{kept.Server, os.Getenv("FEEDMILL_SERVER"), *server} {
+		for _, named := range []string{all.of(profile).Server, os.Getenv("FEEDMILL_SERVER"), at.server} {
 			if named != "" {
 				to.Server = trimServer(named)
 			}
@@ -50,11 +58,12 @@ FEEDMILL_API_KEY overrides the saved key.`,
 		if err := tryKey(cmd.Context(), to); err != nil {
 			return err
 		}
-		path, err := to.save()
+		all.set(profile, to)
+		path, err := all.save()
 		if err != nil {
 			return err
 		}
-		if os.Getenv("FEEDMILL_API_KEY") != "" {
+		if os.Getenv("FEEDMILL_API_KEY") != "" && at.profile == "" {
 			fmt.Fprintln(cmd.ErrOrStderr(), "FEEDMILL_API_KEY is set and overrides this login.")
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s. The key is saved in %s.\n", to.Server, path)
@@ -74,25 +83,45 @@ func tryKey(ctx context.Context, to credentials) error {
 }
 
 func newLogout() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "logout",
-		Short: "Remove the saved server address and key",
+		Short: "Remove a saved server address and key",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := credentialsFile()
-			if err != nil {
-				return err
-			}
-			err = os.Remove(path)
-			if errors.Is(err, fs.ErrNotExist) {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "You were not logged in.")
-				return err
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "Logged out; the key still works until it is revoked.")
-			return err
-		},
 	}
+	named := profileFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		all, err := loadLogins()
+		if err != nil {
+			return err
+		}
+		profile := cmp.Or(*named, os.Getenv("FEEDMILL_PROFILE"))
+		if all.of(profile).Server == "" {
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "You were not logged in.")
+			return err
+		}
+		all.set(profile, credentials{})
+		if _, err := all.save(); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), "Logged out; the key still works until it is revoked.")
+		return err
+	}
+	return cmd
+}
+
+func newProfiles() *cobra.Command {
+	cmd := &cobra.Command{Use: "profiles", Short: "List the saved logins", Args: cobra.NoArgs}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		all, err := loadLogins()
+		if err != nil {
+			return err
+		}
+		t := table{header: []string{"PROFILE", "SERVER"}}
+		for _, name := range all.names() {
+			t.add(texts(name, all.of(name).Server)...)
+		}
+		p := &printer{out: cmd.OutOrStdout()}
+		return p.table(t)
+	}
+	return cmd
 }

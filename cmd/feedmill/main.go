@@ -21,13 +21,27 @@ var version = "dev"
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	interrupted, release := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer release()
+	ctx, stop := signal.NotifyContext(interrupted, syscall.SIGTERM)
 	defer stop()
 	cmd, err := newRoot().ExecuteContextC(ctx)
+	if err != nil && interrupted.Err() != nil {
+		err = interruption(err)
+	}
 	if err != nil {
 		report(os.Stderr, err, wantsJSON(cmd))
 	}
 	return exitCode(err)
+}
+
+// interruption is the error of a command that Ctrl-C ended. It keeps what the command has to say
+// about what continues.
+func interruption(err error) error {
+	if before, _, ok := strings.Cut(err.Error(), ": "+context.Canceled.Error()); ok && !strings.Contains(before, "http") {
+		return fmt.Errorf("%w: %s", errInterrupted, before)
+	}
+	return errInterrupted
 }
 
 func newRoot() *cobra.Command {
@@ -38,13 +52,13 @@ func newRoot() *cobra.Command {
 signed webhooks. "feedmill serve" runs the service; the other commands are its client.
 
 Exit codes: 0 success, 1 failure, 2 invalid command line, 3 not found, 4 missing or
-insufficient credential.`,
+insufficient credential, 130 interrupted with Ctrl-C.`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		newServe(), newConfig(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(),
+		newServe(), newConfig(), newDoctor(), newHealthcheck(), newVersion(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(), newProfiles(),
 		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newConnections(), newQuery(), newServices(), newWorker(),
 	)
 	addExamples(root)

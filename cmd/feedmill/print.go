@@ -23,8 +23,10 @@ import (
 type printer struct {
 	out   io.Writer
 	notes io.Writer // for what is not the answer itself
-	// json says that machines read it; answers is what the service said then.
+	// json reports that machines read the output, which has the format; answers is what the
+	// service sent then.
 	json    bool
+	format  outputFormat
 	answers tape
 	// colour is for people at a terminal who have not said no to it.
 	colour bool
@@ -34,7 +36,8 @@ type printer struct {
 
 // newPrinter makes a printer for a command that works with a client.
 func newPrinter(cmd *cobra.Command, c *client.Client) *printer {
-	p := &printer{out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), json: wantsJSON(cmd)}
+	format := wantedFormat(cmd)
+	p := &printer{out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), json: format != formatTable, format: format}
 	if p.json {
 		p.answers.record(c)
 	}
@@ -81,7 +84,7 @@ func escapeJSON(text []byte) []byte {
 // the words that inWords writes.
 func (p *printer) show(inWords func() error) error {
 	if p.json {
-		return printJSON(p.out, p.answers.document())
+		return p.machine(p.answers.document())
 	}
 	return inWords()
 }
@@ -141,7 +144,7 @@ func list[T any](p *printer, records iter.Seq2[T, error], limit int, header []st
 		if err != nil {
 			return err
 		}
-		return printJSON(p.out, raw)
+		return p.machine(raw)
 	}
 	t := table{header: header}
 	for _, r := range found {

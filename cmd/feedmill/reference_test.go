@@ -18,7 +18,7 @@ func TestReferenceOfCommands(t *testing.T) {
 	root := newRoot()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Command line\n\n%s\n", strings.ReplaceAll(root.Long, "\"feedmill serve\"", "`feedmill serve`"))
-	b.WriteString("\nThe client commands take the server and the key from `--server` and `--api-key`, from `FEEDMILL_SERVER` and `FEEDMILL_API_KEY`, or from `feedmill login`.\n")
+	b.WriteString("\nThe client commands take the server and the key from `--profile`, from `--server`, `FEEDMILL_SERVER` and `FEEDMILL_API_KEY`, or from `feedmill login`.\n")
 	writeCommands(t, &b, root)
 	reference.Check(t, "../..", "cli.md", b.String())
 }

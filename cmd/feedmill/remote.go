@@ -26,10 +26,11 @@ var errNoCredential = errors.New("no credential")
 
 // onServer makes do the work of cmd, on the server that the user names.
 func onServer(cmd *cobra.Command, do work) *cobra.Command {
-	server := serverFlag(cmd)
-	cmd.Flags().Bool("json", false, "print the JSON of the API")
+	at := serverFlag(cmd)
+	cmd.Flags().Bool("json", false, "print the JSON of the API; short for --output json")
+	outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := dial(*server, cmd.ErrOrStderr())
+		c, err := dial(*at, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
@@ -38,15 +39,34 @@ func onServer(cmd *cobra.Command, do work) *cobra.Command {
 	return cmd
 }
 
-func serverFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("server", "", "server address, such as "+defaultServer+" (default: FEEDMILL_SERVER, else the saved login)")
+// target is the server that a command works on, as the flags name it.
+type target struct{ server, profile string }
+
+func serverFlag(cmd *cobra.Command) *target {
+	var t target
+	cmd.Flags().StringVar(&t.server, "server", "", "server address, such as "+defaultServer+" (default: FEEDMILL_SERVER, else the saved login)")
+	cmd.Flags().StringVar(&t.profile, "profile", "", "saved login to use (default: FEEDMILL_PROFILE)")
+	completeFlag(cmd, "profile", completeProfiles)
+	return &t
+}
+
+// profileFlag is the flag --profile for a command without a server.
+func profileFlag(cmd *cobra.Command) *string {
+	profile := cmd.Flags().String("profile", "", "saved login (default: FEEDMILL_PROFILE)")
+	completeFlag(cmd, "profile", completeProfiles)
+	return profile
+}
+
+func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	all, _ := loadLogins() // without logins there is nothing to complete
+	return all.names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // dial makes a client for the server at the address, or else for the one of
 // the environment, of the login, or on this machine. What is worth a warning is
 // written to notes.
-func dial(server string, notes io.Writer) (*client.Client, error) {
-	to, err := resolve(server)
+func dial(at target, notes io.Writer) (*client.Client, error) {
+	to, err := at.resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -67,17 +87,25 @@ func dial(server string, notes io.Writer) (*client.Client, error) {
 
 // resolve finds the server and the key: a flag wins over the environment, and
 // that over the login. The key of a login goes to its own server only.
-func resolve(server string) (credentials, error) {
-	to := credentials{Server: trimServer(server), Key: os.Getenv("FEEDMILL_API_KEY")}
+func (t target) resolve() (credentials, error) {
+	if t.profile != "" {
+		return t.ofProfile()
+	}
+	to := credentials{Server: trimServer(t.server), Key: os.Getenv("FEEDMILL_API_KEY")}
 	if to.Server == "" {
 		to.Server = trimServer(os.Getenv("FEEDMILL_SERVER"))
 	}
 	if to.Server != "" && to.Key != "" {
 		return to, nil
 	}
-	kept, err := loadCredentials()
+	all, err := loadLogins()
 	if err != nil {
 		return credentials{}, err
+	}
+	profile := os.Getenv("FEEDMILL_PROFILE")
+	kept := all.of(profile)
+	if profile != "" && kept.Server == "" && to.Server == "" && to.Key == "" {
+		return credentials{}, noProfile(profile)
 	}
 	if to.Server == "" {
 		to.Server = kept.Server
@@ -86,6 +114,26 @@ func resolve(server string) (credentials, error) {
 		to.Key = kept.Key
 	}
 	return to, nil
+}
+
+// ofProfile is the login that --profile names.
+func (t target) ofProfile() (credentials, error) {
+	all, err := loadLogins()
+	if err != nil {
+		return credentials{}, err
+	}
+	kept := all.of(t.profile)
+	switch {
+	case kept.Server == "":
+		return credentials{}, noProfile(t.profile)
+	case t.server != "" && trimServer(t.server) != kept.Server:
+		return credentials{}, usagef("profile %s is a login to %s, not to %s; remove --server or --profile", t.profile, kept.Server, t.server)
+	}
+	return kept, nil
+}
+
+func noProfile(name string) error {
+	return fmt.Errorf("%w: there is no profile %q; create it with %q", errNoCredential, name, "feedmill login --profile "+name)
 }
 
 // warnPlain says that a key travels to another machine for everybody to read.

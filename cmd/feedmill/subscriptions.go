@@ -111,12 +111,12 @@ func disabledBecause(reason string) string {
 
 func newSubscriptionsDelete() *cobra.Command {
 	cmd := oneSubscription("delete", "Delete a subscription and discard its open deliveries")
-	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+	return onServer(cmd, confirmed(cmd, "This deletes subscription %s and discards its open deliveries.", func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		if err := c.DeleteSubscription(ctx, args[0]); err != nil {
 			return err
 		}
 		return p.say("deleted %s\n", args[0])
-	})
+	}))
 }
 
 // errEndpoint is the outcome of a test that failed; what the endpoint said is

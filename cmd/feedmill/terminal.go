@@ -37,13 +37,16 @@ func readSecret(ctx context.Context, in io.Reader, notes io.Writer, prompt strin
 		fmt.Fprintln(notes)
 	}()
 	fmt.Fprint(notes, prompt)
+	return readTyped(ctx, f)
+}
 
+// readTyped reads a line from a terminal. A read of a terminal cannot be canceled: if the
+// user interrupts the program, it ends with the program.
+func readTyped(ctx context.Context, f *os.File) (string, error) {
 	type result struct {
 		line string
 		err  error
 	}
-	// A read of a terminal cannot be broken off: when the user interrupts
-	// the program, it ends with the program.
 	typed := make(chan result, 1)
 	go func() {
 		line, err := readLine(f)

@@ -154,7 +154,7 @@ func (s Setting) spell(between string, fold func(rune) rune) string {
 
 // clientEnv are the names in the environment that belong to the commands that
 // talk to a server, and name no setting of it.
-var clientEnv = []string{"FEEDMILL_CONFIG", "FEEDMILL_SERVER", "FEEDMILL_API_KEY"}
+var clientEnv = []string{"FEEDMILL_CONFIG", "FEEDMILL_SERVER", "FEEDMILL_API_KEY", "FEEDMILL_PROFILE"}
 
 // Load reads the configuration. environ is as [os.Environ] gives it; flags
 // holds the flags that were set, by the setting's name.

@@ -327,3 +327,13 @@ func (p *Pool) Close() {
 	p.mu.Unlock()
 	p.reaper.Wait()
 }
+
+// Try starts a worker and ends it, to check that the machine can run one.
+func (p *Pool) Try(ctx context.Context) error {
+	w, err := p.acquire(share.Holder(ctx), nil)
+	if err != nil {
+		return err
+	}
+	p.release(w, false)
+	return nil
+}

@@ -22,7 +22,7 @@ func LockFolder(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	if err := checkFolder(path); err != nil {
+	if err := CheckFolder(path); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -40,10 +40,10 @@ func LockFolder(path string) (*Folder, error) {
 	return nil, fmt.Errorf("data folder: locking %s: %w", path, err)
 }
 
-// checkFolder refuses a folder that is writable by all users: a user that can replace its
+// CheckFolder refuses a folder that is writable by all users: a user that can replace its
 // files controls every workspace. Its group can write, because some platforms assign
 // volumes to a group.
-func checkFolder(path string) error {
+func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("data folder: %w", err)

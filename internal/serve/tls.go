@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -80,4 +81,23 @@ func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // connection.
 func (c *Certificate) OverTLS(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}})
+}
+
+// CertificateExpiry reads a certificate and its key, and returns when the certificate expires.
+func CertificateExpiry(certFile, keyFile string) (time.Time, error) {
+	c, err := NewCertificate(certFile, keyFile, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return c.current.Leaf.NotAfter, nil
+}
+
+// IsLoopback reports whether only this machine can connect to an address to listen on.
+func IsLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }

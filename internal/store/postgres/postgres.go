@@ -56,12 +56,14 @@ type DB struct {
 	creations *group[record.Creation]
 }
 
+// errURL replaces the driver's error, whose text can quote the URL with its password.
+var errURL = errors.New("postgres: the database URL is not valid; write it as postgres://user:password@host:5432/database")
+
 // Open connects to the database and brings its schema up to date.
 func Open(ctx context.Context, url string, o feedmill.StoreOptions) (*DB, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		// The driver's text can quote the URL, and the URL holds a password.
-		return nil, errors.New("postgres: the database URL is not valid; write it as postgres://user:password@host:5432/database")
+		return nil, errURL
 	}
 	config.MaxConns, config.MinConns = max(config.MaxConns, 16)/2, config.MinConns/2
 	db := &DB{options: o.WithDefaults(), watch: newWatch()}
