@@ -43,8 +43,11 @@ type Feed struct {
 	Source      ID
 	Name        string
 	Description string
-	Type        FeedType
-	State       FeedState
+	// TableName is the name of the feed as a table of the catalogue, unique in the workspace. It
+	// is empty for a feed of an earlier release until it gets one.
+	TableName string
+	Type      FeedType
+	State     FeedState
 
 	// Version is the number of the current version, 0 where there is none
 	// yet. Columns, RowCount, ByteSize, ContentHash and Warnings are of it.

@@ -56,6 +56,8 @@ type FetchedFeed struct {
 // FeedPatch is what is to be different about a feed. What is nil stays.
 type FeedPatch struct {
 	Name, Description *string
+	// TableName is the name in the catalogue.
+	TableName *string
 	// Keep says which versions stay.
 	Keep *Keep
 	// Schema, ExpectEvery and Expect are what is expected of the data; see

@@ -13,13 +13,15 @@ import (
 
 // DataFeed is a typed table and what is known of it.
 type DataFeed struct {
-	ID          string             `json:"id"`
-	Name        string             `json:"name"`
-	Description string             `json:"description"`
-	Type        feedmill.FeedType  `json:"type"`
-	State       feedmill.FeedState `json:"state"`
-	Columns     []feedmill.Column  `json:"columns"`
-	RowCount    int64              `json:"rowCount"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// TableName is the name of the feed in the catalogue.
+	TableName string             `json:"tableName"`
+	Type      feedmill.FeedType  `json:"type"`
+	State     feedmill.FeedState `json:"state"`
+	Columns   []feedmill.Column  `json:"columns"`
+	RowCount  int64              `json:"rowCount"`
 	// ByteSize is how large the data is as the server keeps it.
 	ByteSize int64 `json:"byteSize"`
 	// Version counts from 1 with every change of the data.
@@ -80,6 +82,7 @@ type Schedule struct {
 type DataFeedChange struct {
 	Name        Field[string] `json:"name,omitzero"`
 	Description Field[string] `json:"description,omitzero"`
+	TableName   Field[string] `json:"tableName,omitzero"`
 	// Keep is null for the usual rule.
 	Keep Field[Keep] `json:"keep,omitzero"`
 	// SchemaPolicy, ExpectEvery and Expect are as the feed has them; null expects

@@ -151,6 +151,7 @@ func newFeedsUpdate() *cobra.Command {
 	file := specFlag(cmd)
 	name := cmd.Flags().String("name", "", "name of the feed")
 	description := cmd.Flags().String("description", "", "description of the feed")
+	table := cmd.Flags().String("table-name", "", "name of the feed as a table")
 	var keep client.Keep
 	cmd.Flags().IntVar(&keep.Versions, "keep-versions", 0, "number of newest versions to keep")
 	cmd.Flags().IntVar(&keep.Days, "keep-days", 0, "number of days to keep versions")
@@ -164,15 +165,18 @@ func newFeedsUpdate() *cobra.Command {
 		if cmd.Flags().Changed("description") {
 			change.Description = client.To(*description)
 		}
+		if cmd.Flags().Changed("table-name") {
+			change.TableName = client.To(*table)
+		}
 		if cmd.Flags().Changed("keep-versions") || cmd.Flags().Changed("keep-days") {
 			change.Keep = client.To(keep)
 		}
 		if err := expected.into(cmd, &change); err != nil {
 			return err
 		}
-		named := !change.Name.IsZero() || !change.Description.IsZero() || !change.Keep.IsZero() || expected.given(cmd)
+		named := !change.Name.IsZero() || !change.Description.IsZero() || !change.TableName.IsZero() || !change.Keep.IsZero() || expected.given(cmd)
 		if !named && *file == "" {
-			return usagef("specify a change with --file, --name, --description, --keep-versions, --keep-days, --schema-policy, --expect or --expect-every")
+			return usagef("specify a change with --file, --name, --description, --table-name, --keep-versions, --keep-days, --schema-policy, --expect or --expect-every")
 		}
 		var f client.DataFeed
 		if *file != "" {

@@ -18,6 +18,7 @@ type feedView struct {
 	ID            feedmill.ID        `json:"id"`
 	Name          string             `json:"name"`
 	Description   string             `json:"description"`
+	TableName     *string            `json:"tableName"`
 	Type          feedmill.FeedType  `json:"type"`
 	State         feedmill.FeedState `json:"state"`
 	Stale         bool               `json:"stale"`
@@ -100,7 +101,7 @@ func viewSourceRequest(r *feedmill.SourceRequest) *sourceRequestView {
 
 func viewFeed(f feedmill.Feed) feedView {
 	v := feedView{
-		ID: f.ID, Name: f.Name, Description: f.Description, Type: f.Type, State: f.State, Stale: f.Stale,
+		ID: f.ID, Name: f.Name, Description: f.Description, TableName: orNull(f.TableName), Type: f.Type, State: f.State, Stale: f.Stale,
 		Columns: viewColumns(f.Columns), RowCount: f.RowCount, ByteSize: f.ByteSize, Version: f.Version, ContentHash: f.ContentHash,
 		Mode: f.Mode, Key: slices.Concat([]string{}, f.Key), Keep: viewKeep(f.Keep), Schedule: viewSchedule(f.Schedule), NextRefreshAt: timestamp(f.NextRefreshAt),
 		SchemaPolicy: string(cmp.Or(f.Expects.Schema, feedmill.SchemaWiden)), ExpectEvery: viewEvery(f.Expects.Every), Expect: viewExpect(f.Expects.Rows),

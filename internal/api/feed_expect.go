@@ -42,10 +42,13 @@ func viewEvery(every time.Duration) *string {
 }
 
 // policyMembers are the members of a feed's body that are about all feeds.
-var policyMembers = []string{"keep", "schemaPolicy", "expectEvery", "expect"}
+var policyMembers = []string{"tableName", "keep", "schemaPolicy", "expectEvery", "expect"}
 
 // readPolicy reads what a feed keeps and what is expected of its data.
 func readPolicy(body *strictjson.Object, patch *feedmill.FeedPatch) {
+	if f, ok := body.Get("tableName"); ok {
+		patch.TableName = new(feedmill.ReadTableName(f))
+	}
 	if f, ok := body.Get("keep"); ok {
 		patch.Keep = new(readKeep(f))
 	}

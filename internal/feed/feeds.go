@@ -14,6 +14,8 @@ type Store interface {
 	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, response *feedmill.IdempotentResponse) error
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
+	TableNames(ctx context.Context, workspace feedmill.ID, base string) ([]string, error)
+	NameTables(ctx context.Context, limit int) (named int, err error)
 	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change change) (feedmill.Feed, error)
 	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change change) (feedmill.Feed, error)
 	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change change) (feedmill.Feed, error)
@@ -98,6 +100,9 @@ func rename(feed *feedmill.Feed, patch feedmill.FeedPatch) error {
 	}
 	if patch.Description != nil {
 		feed.Description = *patch.Description
+	}
+	if patch.TableName != nil {
+		feed.TableName = *patch.TableName
 	}
 	if patch.Keep != nil {
 		feed.Keep = *patch.Keep

@@ -39,11 +39,17 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err := f.defineSource(&c.Source, def.Source, at); err != nil {
 		return feedmill.Feed{}, err
 	}
-	feed, err := f.addFeed(&c, newFetched(def, n.Policy, at), parents, respond)
-	if err != nil {
-		return feedmill.Feed{}, err
-	}
-	err = f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh, Parents: c.Parents}, c.Events, c.IdempotentResponse)
+	begun := c
+	feed := newFetched(def, n.Policy, at)
+	feed.Workspace = workspace
+	fresh := feed
+	err = f.withTableName(ctx, &fresh, func() (err error) {
+		c = begun
+		if feed, err = f.addFeed(&c, fresh, parents, respond); err != nil {
+			return err
+		}
+		return f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh, Parents: c.Parents}, c.Events, c.IdempotentResponse)
+	})
 	if err != nil {
 		return feedmill.Feed{}, fmt.Errorf("create feed: %w", err)
 	}
@@ -57,17 +63,33 @@ func (f *Feeds) addFetched(ctx context.Context, workspace feedmill.ID, source So
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
+	stored, err := f.Store.Source(ctx, workspace, other.Source)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
 	at := now()
-	err = f.changeSource(ctx, workspace, other.Source, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
-		def, err := source.DefineFeed(n.Body, c.Source.Spec)
-		if err != nil {
-			return nil, err
-		}
+	define := func(s feedmill.Source) (feedmill.Feed, error) {
+		def, err := source.DefineFeed(n.Body, s.Spec)
 		if def.Name == "" {
 			def.Name = other.Name
 		}
-		feed, err = f.addFeed(c, newFetched(def, n.Policy, at), source.Parents(def.Spec), respond)
-		return nil, err
+		return newFetched(def, n.Policy, at), err
+	}
+	fresh, err := define(stored)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	fresh.Workspace = workspace
+	err = f.withTableName(ctx, &fresh, func() error {
+		return f.changeSource(ctx, workspace, other.Source, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+			added, err := define(c.Source)
+			if err != nil {
+				return nil, err
+			}
+			added.ID, added.TableName = fresh.ID, fresh.TableName
+			feed, err = f.addFeed(c, added, source.Parents(added.Spec), respond)
+			return nil, err
+		})
 	})
 	if err != nil {
 		return feedmill.Feed{}, err

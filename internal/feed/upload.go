@@ -35,11 +35,13 @@ func (f *Feeds) Create(ctx context.Context, workspace feedmill.ID, u feedmill.Up
 	if err != nil {
 		return feedmill.Feed{}, f.drop(l, err)
 	}
-	response, err := respond(feed)
-	if err != nil {
-		return feedmill.Feed{}, f.drop(l, err)
-	}
-	err = f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Version: &l.version, Refresh: &l.refresh}, events, response)
+	err = f.withTableName(ctx, &feed, func() error {
+		response, err := respond(feed)
+		if err != nil {
+			return errors.Join(err, f.drop(l, nil))
+		}
+		return f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Version: &l.version, Refresh: &l.refresh}, events, response)
+	})
 	if err != nil {
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("create feed: %w", err))
 	}

@@ -55,6 +55,9 @@ func (s Store) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feed
 		if err := s.useConnection(ctx, tx, n.Source); err != nil {
 			return nil, err
 		}
+		if err := s.checkTableName(ctx, tx, n.Feed, ""); err != nil {
+			return nil, err
+		}
 		if err := tx.KeepResponse(ctx, response); err != nil {
 			return nil, err
 		}

@@ -56,6 +56,9 @@ func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first 
 			return nil, err
 		}
 		KeepFeed(&f, was)
+		if err := s.checkTableName(ctx, tx, f, was.TableName); err != nil {
+			return nil, err
+		}
 		if err := tx.KeepResponse(ctx, response); err != nil {
 			return nil, err
 		}

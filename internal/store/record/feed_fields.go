@@ -7,7 +7,7 @@ const (
 	FeedColumns  = `workspace_id, id, source_id, type, created_at, ` + FeedChanging
 	FeedChanging = `name, description, state, version, columns, row_count, byte_size, content_hash, warnings, mode, key,
 		spec, found, schedule, next_refresh_at, failures, position, last_error, updated_at, keep,
-		expect, last_success_at, stale_at, stale, recent, rules, pins, last_column`
+		expect, last_success_at, stale_at, stale, recent, rules, pins, last_column, table_name`
 )
 
 // Feed lists the fields of a feed but for its last refresh.
@@ -25,7 +25,7 @@ func ChangingFeed(f *feedmill.Feed, k Kinds) []any {
 		schedule{&f.Schedule},
 		k.Time(&f.NextRefreshAt), &f.Failures, &f.Position, JSON(&f.LastError), k.Time(&f.UpdatedAt), JSON(&f.Keep),
 		JSON(&f.Expects), k.Time(&f.SucceededAt), k.Time(&f.StaleAt), &f.Stale, &f.Recent,
-		&f.Rules, JSON(&f.Pins), &f.LastColumn,
+		&f.Rules, JSON(&f.Pins), &f.LastColumn, &f.TableName,
 	}
 }
 

@@ -27,6 +27,15 @@ func (s Store) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chan
 		if err != nil {
 			return nil, err
 		}
+		for i, f := range c.Feeds {
+			was := ""
+			if i < len(before.feeds) {
+				was = before.feeds[i].feed.TableName
+			}
+			if err := s.checkTableName(ctx, tx, f, was); err != nil {
+				return nil, err
+			}
+		}
 		if err := tx.KeepResponse(ctx, c.IdempotentResponse); err != nil {
 			return nil, err
 		}

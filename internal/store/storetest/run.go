@@ -44,6 +44,7 @@ func Run(t *testing.T, e Engine) {
 			{"lists of feeds", feedLists},
 			{"versions", versionCases},
 			{"versions that are kept", keepCases},
+			{"table names", tableNameCases},
 			{"files of versions", filesCases},
 			{"unreferenced files", unreferencedCases},
 			{"objects", objectCases},

@@ -33,6 +33,7 @@ type Store interface {
 	Slots
 	SignIns
 	Tended
+	TableNames
 	Files
 	Links
 	Connections

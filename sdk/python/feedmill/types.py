@@ -68,6 +68,7 @@ class ChangeDataFeedBody(TypedDict):
     schedule: NotRequired[Schedule1 | Schedule2 | None]
     schemaPolicy: NotRequired[Literal['widen', 'freeze'] | None]
     serviceName: NotRequired[str]
+    tableName: NotRequired[str]
     tls: NotRequired[RestTLS | None]
     viewName: NotRequired[str]
 
@@ -266,6 +267,7 @@ class DataFeed(TypedDict):
     sourceLabel: str | None
     stale: bool
     state: Literal['pending', 'refreshing', 'ready', 'failed', 'paused', 'auth_required']
+    tableName: str | None
     type: Literal['dataUpload', 'queryBuilder', 'rest']
     updatedAt: str
     version: int
@@ -1120,6 +1122,7 @@ class QueryFeed(TypedDict):
     schedule: NotRequired[Schedule1 | Schedule2]
     schemaPolicy: NotRequired[Literal['widen', 'freeze'] | None]
     serviceName: str
+    tableName: NotRequired[str]
     viewName: str
 
 
@@ -1371,6 +1374,7 @@ class RestFeed(TypedDict):
     rules: NotRequired[int]
     schedule: NotRequired[Schedule1 | Schedule2]
     schemaPolicy: NotRequired[Literal['widen', 'freeze'] | None]
+    tableName: NotRequired[str]
     tls: NotRequired[RestTLS]
 
 
@@ -1925,4 +1929,5 @@ ServiceName: TypeAlias = str
 SigningSecret: TypeAlias = str
 SubscriptionId: TypeAlias = str
 SubscriptionState: TypeAlias = Literal['active', 'paused', 'disabled']
+TableName: TypeAlias = str
 Timestamp: TypeAlias = str

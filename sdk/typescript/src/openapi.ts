@@ -210,7 +210,7 @@ export interface paths {
          * Change a feed
          * @description Scope `api:write`. Members that are not in the body keep their values.
          *
-         *     - All feeds accept `name`, `description`, `keep`, `schemaPolicy`, `expectEvery`, `expect` and `rules`. The other members are for feeds that fetch their data.
+         *     - All feeds accept `name`, `description`, `tableName`, `keep`, `schemaPolicy`, `expectEvery`, `expect` and `rules`. The other members are for feeds that fetch their data.
          *     - `serviceName`, `viewName` and `query` are for queries. `request`, `response` and the other members of `RestFeed` are for REST feeds.
          *     - A member of a feed that fetches its data replaces the stored member completely. Null removes an optional member.
          *     - `columns` changes existing columns: names immediately, types at the next refresh.
@@ -1667,6 +1667,8 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "refreshing" | "ready" | "failed" | "paused" | "auth_required";
+            /** @description The name of the feed as a table, unique in the workspace. Null for a moment after an upgrade. */
+            tableName: components["schemas"]["TableName"] | null;
             /** @enum {string} */
             type: "dataUpload" | "queryBuilder" | "rest";
             updatedAt: components["schemas"]["Timestamp"];
@@ -2398,6 +2400,7 @@ export interface components {
             schemaPolicy?: ("widen" | "freeze") | null;
             /** @description A service from `GET /query_builder/services`. */
             serviceName: string;
+            tableName?: components["schemas"]["TableName"];
             /** @description A view from `…/views`. For the service `feeds` it is the ID of a data feed. Without a schedule, such a feed is refreshed when that feed has a new version. */
             viewName: string;
         };
@@ -2691,6 +2694,7 @@ export interface components {
             rules?: components["schemas"]["Rules"];
             schedule?: components["schemas"]["Schedule"];
             schemaPolicy?: ("widen" | "freeze") | null;
+            tableName?: components["schemas"]["TableName"];
             tls?: components["schemas"]["RestTLS"];
         } & (unknown & unknown);
         /** @description The name of a header. Headers that Feedmill sets itself are not allowed. */
@@ -3178,6 +3182,11 @@ export interface components {
             since: components["schemas"]["Timestamp"];
             step: components["schemas"]["Duration"];
         };
+        /**
+         * @description The name of the feed as a table: lowercase letters, digits and underscores, not starting with a digit.
+         *     The default is set once, when the feed is created: its name in `snake_case`. If another feed has that name, `_2` or the next free number is added. It is the id if the name has no letters and no digits.
+         */
+        TableName: string;
         /**
          * Format: date-time
          * @description RFC 3339 in UTC with milliseconds.
@@ -4231,6 +4240,7 @@ export interface operations {
                     schedule?: components["schemas"]["Schedule"] | null;
                     schemaPolicy?: ("widen" | "freeze") | null;
                     serviceName?: string;
+                    tableName?: components["schemas"]["TableName"];
                     tls?: components["schemas"]["RestTLS"] | null;
                     viewName?: string;
                 };
