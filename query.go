@@ -3,7 +3,6 @@ package feedmill
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +29,9 @@ type Query struct {
 	Fields []Field
 	// Where has the conditions on the rows, all of which must hold.
 	Where []Condition
-	Sort  []Sort
+	// Tree is a condition that must hold besides, nil for none.
+	Tree *WhereNode
+	Sort []Sort
 	// Limit is how many rows are wanted at most; zero means all.
 	Limit int64
 	// Offset is how many rows are passed over first.
@@ -47,11 +48,20 @@ type Query struct {
 
 // Relative reports whether the rows of a query depend on when it is asked.
 func (q *Query) Relative() bool {
-	return slices.ContainsFunc(q.Where, func(c Condition) bool {
-		return slices.ContainsFunc(c.Filters, func(f Filter) bool {
-			return slices.Contains([]FilterOp{OpLast, OpNext, OpCurrent, OpToDate}, f.Op)
-		})
-	})
+	relative := false
+	see := func(f *Filter) { relative = relative || f.Op.TakesPeriod() }
+	for _, c := range q.Where {
+		for i := range c.Filters {
+			see(&c.Filters[i])
+		}
+	}
+	q.Tree.Leaves(func(n *WhereNode) { see(&n.Filter) })
+	for _, f := range q.Fields {
+		for i := range f.Having {
+			see(&f.Having[i].Filter)
+		}
+	}
+	return relative
 }
 
 // Since asks for the rows whose value of a field is at least that of the last row
@@ -81,6 +91,8 @@ type Field struct {
 	Aggregate Aggregate
 	// Aggregates are several of them, in place of As and Aggregate.
 	Aggregates []NamedAggregate
+	// Having are the filters on aggregates of the field, all of which must match.
+	Having []Having
 	// FilterOnly says that it is named for its conditions and is not wanted.
 	FilterOnly bool
 	// Place is where the field stands in the request, for faults.
@@ -219,18 +231,24 @@ func ParseFilter(text string) (Condition, error) {
 	if field.Text == "" || !strings.HasPrefix(rest, ":") {
 		return Condition{}, errors.New("a filter must have the form field:op:value,value, such as total:gt:100")
 	}
-	op, values, hasValues := strings.Cut(rest[1:], ":")
-	f.Op = FilterOp(op)
-	if hasValues {
-		items, err := ParseList(values, "")
-		if err != nil {
-			return Condition{}, err
-		}
-		for _, item := range items {
-			f.Values = append(f.Values, FilterValue{Text: item.Text, Null: item.Text == "" && !item.Quoted})
-		}
+	if err := f.parse(rest[1:]); err != nil {
+		return Condition{}, err
 	}
 	return Condition{Name: field.Text, Filters: []Filter{f}}, nil
+}
+
+// parse reads the operator and the values of a filter, of the form op:value,value.
+func (f *Filter) parse(text string) error {
+	op, values, hasValues := strings.Cut(text, ":")
+	f.Op = FilterOp(op)
+	if !hasValues {
+		return nil
+	}
+	items, err := ParseList(values, "")
+	for _, item := range items {
+		f.Values = append(f.Values, FilterValue{Text: item.Text, Null: item.Text == "" && !item.Quoted})
+	}
+	return err
 }
 
 // ParsePeriod reads a period such as "7 days" or "month".

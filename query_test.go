@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,6 +67,23 @@ func TestRelativeQueries(t *testing.T) {
 		q := Query{Where: []Condition{{}, {Filters: []Filter{{Op: OpEq}, {Op: op}}}}}
 		if q.Relative() != want || op.TakesPeriod() != want {
 			t.Errorf("%s: relative %v, takes a period %v, want %v", op, q.Relative(), op.TakesPeriod(), want)
+		}
+	}
+}
+
+func TestParseHaving(t *testing.T) {
+	for text, want := range map[string]string{
+		"sum(amount):gt:1000": `amount sum {gt [{false 1000 <nil>}] false false}`, "!count(id):eq:1,2": `id count {eq [{false 1 <nil>} {false 2 <nil>}] true false}`,
+		`max("a(b):c"):isNull`: `a(b):c max {isNull [] false false}`, "sum(a b):lt:": `a b sum {lt [{true  <nil>}] false false}`,
+	} {
+		field, h, err := ParseHaving(text)
+		if got := fmt.Sprint(field, " ", h.Fn, " ", h.Filter); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "sum", "sum(amount)", "sum(amount:gt:1", "(amount):gt:1", "sum():gt:1", `sum("a:gt:1`, "amount:gt:1"} {
+		if _, _, err := ParseHaving(text); err == nil {
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }

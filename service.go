@@ -56,7 +56,9 @@ type QueryPlan struct {
 
 // RanFilter is a filter of a query and where it ran.
 type RanFilter struct {
-	Field    string
+	Field string
+	// Fn is the aggregate that a filter of having tests.
+	Fn       Aggregate
 	Op       FilterOp
 	Inverted bool
 	RanIn    RanIn

@@ -98,11 +98,15 @@ func (q RowQuery) values() url.Values {
 
 // DataQuery is a query with aggregates and with filters that are combined.
 type DataQuery struct {
-	Fields    []QueryField `json:"fields,omitzero"`
-	Sort      []QuerySort  `json:"sort,omitzero"`
-	Limit     int64        `json:"limit,omitzero"`
-	Timezone  string       `json:"timezone,omitzero"`
-	WeekStart string       `json:"weekStart,omitzero"`
+	Fields []QueryField `json:"fields,omitzero"`
+	// Where is a condition tree in JSON, as the API describes it.
+	Where json.RawMessage `json:"where,omitzero"`
+	Sort  []QuerySort     `json:"sort,omitzero"`
+	Limit int64           `json:"limit,omitzero"`
+	// Offset is the number of rows to skip. It requires Sort.
+	Offset    int64  `json:"offset,omitzero"`
+	Timezone  string `json:"timezone,omitzero"`
+	WeekStart string `json:"weekStart,omitzero"`
 }
 
 // QueryField is a column of the answer, and which of its values are wanted.
@@ -118,6 +122,14 @@ type QueryField struct {
 	Filters []QueryFilter `json:"filters,omitzero"`
 	// FilterOption is "all" or "any".
 	FilterOption string `json:"filterOption,omitzero"`
+	// Having are filters on aggregates of the field.
+	Having []QueryHaving `json:"having,omitzero"`
+}
+
+// QueryHaving is a filter on an aggregate. Fn can be empty for the only aggregate of the field.
+type QueryHaving struct {
+	Fn string `json:"fn,omitzero"`
+	QueryFilter
 }
 
 // QueryAggregate is one of several aggregates of a field.

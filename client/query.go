@@ -71,7 +71,9 @@ type QueryPreview struct {
 
 // RanFilter is a filter of a query and where it ran.
 type RanFilter struct {
-	Field    string         `json:"field"`
+	Field string `json:"field"`
+	// Fn is the aggregate that a filter of having tests.
+	Fn       string         `json:"fn,omitempty"`
 	Op       string         `json:"op"`
 	Inverted bool           `json:"inverted"`
 	RanIn    feedmill.RanIn `json:"ranIn"`

@@ -49,16 +49,24 @@ func shownColumns(ctx context.Context, c *client.Client, feed string) (names []s
 	return names, err
 }
 
+// client is a filter as the client has it.
+func (f queryFilter) client() client.QueryFilter {
+	return client.QueryFilter{Op: string(f.Op), Values: f.Values, Inverted: f.Inverted}
+}
+
 // dataQuery is a query as the client has it.
 func (q *queryBody) dataQuery() client.DataQuery {
-	out := client.DataQuery{Timezone: q.Timezone}
+	out := client.DataQuery{Timezone: q.Timezone, Where: q.Where, Offset: q.Offset}
 	for _, f := range q.Fields {
 		field := client.QueryField{Field: f.Field, As: f.As, Select: f.Select}
 		for _, a := range f.Aggregate {
 			field.Aggregates = append(field.Aggregates, client.QueryAggregate(a))
 		}
 		for _, filter := range f.Filters {
-			field.Filters = append(field.Filters, client.QueryFilter{Op: string(filter.Op), Values: filter.Values, Inverted: filter.Inverted})
+			field.Filters = append(field.Filters, filter.client())
+		}
+		for _, h := range f.Having {
+			field.Having = append(field.Having, client.QueryHaving{Fn: string(h.Fn), QueryFilter: h.client()})
 		}
 		out.Fields = append(out.Fields, field)
 	}

@@ -19,7 +19,7 @@ func newQuery() *cobra.Command {
 		Long: `Queries a view of a service. --field selects fields, in order; without it, all fields
 are returned. A field is NAME, NAME=ALIAS or NAME:AGGREGATE, such as total:sum=revenue.
 Aggregates are sum, avg, min, max, count and countDistinct. Quote names that contain a
-colon, an equals sign or a comma.
+colon, an equals sign or a comma. --having selects groups by an aggregate.
 
 At most 100 rows are printed, and nothing is stored. --create creates a feed from the
 query, with all rows or the number in --limit. --spec prints the query as
@@ -86,7 +86,11 @@ func (p *printer) queryPreview(q client.QueryPreview, limit int, statement bool)
 			if f.Inverted {
 				not = "not "
 			}
-			p.printf("%s\n", fmt.Sprintf("-- %s %s%s: %s", f.Field, not, f.Op, ranWords[f.RanIn]))
+			field := f.Field
+			if f.Fn != "" {
+				field = f.Fn + "(" + f.Field + ")"
+			}
+			p.printf("%s\n", fmt.Sprintf("-- %s %s%s: %s", field, not, f.Op, ranWords[f.RanIn]))
 		}
 		p.printf("\n")
 	}
@@ -125,7 +129,10 @@ starts immediately; --watch shows its progress and waits until it ends.`,
 // queryFlags say what is asked for, and what becomes of it.
 type queryFlags struct {
 	fields, filters []string
+	having          []string
+	where           string
 	sort, timezone  string
+	offset          int64
 	feed            querySpec
 	every, cron     string
 	incremental     string
@@ -137,7 +144,10 @@ func (q *queryFlags) addQuery(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&q.fields, "field", nil, "field such as status, placed_at=day or total:sum=revenue (repeatable)")
 	f.StringArrayVar(&q.filters, "filter", nil, "filter such as total:gt:100, status:eq:paid,open, '!name:isNull' or 'placed_at:last:7 days' (repeatable; all must match)")
+	f.StringVar(&q.where, "where", "", `condition as JSON, such as '{"any":[{"field":"total","op":"gt","values":[100]},{"field":"vip","op":"isTrue"}]}'`)
+	f.StringArrayVar(&q.having, "having", nil, "filter on an aggregate, such as 'sum(amount):gt:1000' (repeatable; all must match)")
 	f.StringVar(&q.sort, "sort", "", "columns to sort by, separated by commas; - before a column sorts descending")
+	f.Int64Var(&q.offset, "offset", 0, "number of rows to skip; requires --sort")
 	f.StringVar(&q.timezone, "timezone", "", "time zone, such as Europe/Paris (default: UTC)")
 }
 
@@ -173,8 +183,10 @@ type querySpec struct {
 
 type queryBody struct {
 	Fields   []queryField        `json:"fields"`
+	Where    json.RawMessage     `json:"where,omitzero"`
 	Sort     []map[string]string `json:"sort,omitzero"`
 	Limit    int                 `json:"limit,omitzero"`
+	Offset   int64               `json:"offset,omitzero"`
 	Timezone string              `json:"timezone,omitzero"`
 }
 
@@ -184,6 +196,7 @@ type queryField struct {
 	Aggregate []queryAggregate `json:"aggregate,omitzero"`
 	Select    *bool            `json:"select,omitzero"`
 	Filters   []queryFilter    `json:"filters,omitzero"`
+	Having    []queryHaving    `json:"having,omitzero"`
 }
 
 type queryAggregate struct {
@@ -195,6 +208,11 @@ type queryFilter struct {
 	Op       feedmill.FilterOp `json:"op"`
 	Values   []any             `json:"values,omitzero"`
 	Inverted bool              `json:"inverted,omitzero"`
+}
+
+type queryHaving struct {
+	Fn feedmill.Aggregate `json:"fn"`
+	queryFilter
 }
 
 // spec is the query that the flags say. Where they name no field, it has those of
@@ -220,7 +238,12 @@ func (q *queryFlags) spec(ctx context.Context, c *client.Client, service, view s
 
 // body is what is asked for. Where the flags name no field, it has those that there are.
 func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
-	b := queryBody{Timezone: q.timezone}
+	b := queryBody{Timezone: q.timezone, Offset: q.offset}
+	if q.where != "" {
+		if b.Where = json.RawMessage(q.where); !json.Valid(b.Where) {
+			return b, usagef("--where must be JSON")
+		}
+	}
 	for _, text := range q.fields {
 		if err := b.addField(text); err != nil {
 			return b, usagef("--field %s: %w", text, err)
@@ -238,6 +261,11 @@ func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
 	for _, text := range q.filters {
 		if err := b.addFilter(text); err != nil {
 			return b, usagef("--filter %s: %w", text, err)
+		}
+	}
+	for _, text := range q.having {
+		if err := b.addHaving(text); err != nil {
+			return b, usagef("--having %s: %w", text, err)
 		}
 	}
 	if q.sort == "" {
@@ -296,23 +324,51 @@ func (q *queryBody) addFilter(text string) error {
 	if err != nil {
 		return err
 	}
-	given := condition.Filters[0]
+	filter, err := newFilter(condition.Filters[0])
+	if err != nil {
+		return err
+	}
+	f := q.field(condition.Name)
+	f.Filters = append(f.Filters, filter)
+	return nil
+}
+
+// addHaving adds a filter on an aggregate of a field, which need not be selected.
+func (q *queryBody) addHaving(text string) error {
+	name, having, err := feedmill.ParseHaving(text)
+	if err != nil {
+		return err
+	}
+	filter, err := newFilter(having.Filter)
+	if err != nil {
+		return err
+	}
+	f := q.field(name)
+	f.Having = append(f.Having, queryHaving{having.Fn, filter})
+	return nil
+}
+
+// field returns the entry of a field. It adds one that is not selected if there is none.
+func (q *queryBody) field(name string) *queryField {
+	for i := range q.Fields {
+		if q.Fields[i].Field == name {
+			return &q.Fields[i]
+		}
+	}
+	q.Fields = append(q.Fields, queryField{Field: name, Select: new(bool)})
+	return &q.Fields[len(q.Fields)-1]
+}
+
+func newFilter(given feedmill.Filter) (queryFilter, error) {
 	filter := queryFilter{Op: given.Op, Inverted: given.Inverted}
 	for _, v := range given.Values {
 		value, err := filterValue(given.Op, v)
 		if err != nil {
-			return err
+			return filter, err
 		}
 		filter.Values = append(filter.Values, value)
 	}
-	for i := range q.Fields {
-		if f := &q.Fields[i]; f.Field == condition.Name {
-			f.Filters = append(f.Filters, filter)
-			return nil
-		}
-	}
-	q.Fields = append(q.Fields, queryField{Field: condition.Name, Select: new(bool), Filters: []queryFilter{filter}})
-	return nil
+	return filter, nil
 }
 
 // filterValue is a value as the service takes it. That of last, next, current and

@@ -172,7 +172,7 @@ func (s *Server) previewQuery(c *call) (answer, error) {
 			view.Bounds = append(view.Bounds, client.QueryBounds{Field: b.Field, Op: string(b.Op), From: b.From, To: b.To})
 		}
 		for _, f := range plan.Filters {
-			view.Filters = append(view.Filters, client.RanFilter{Field: f.Field, Op: string(f.Op), Inverted: f.Inverted, RanIn: f.RanIn})
+			view.Filters = append(view.Filters, client.RanFilter{Field: f.Field, Fn: string(f.Fn), Op: string(f.Op), Inverted: f.Inverted, RanIn: f.RanIn})
 		}
 		view.GroupedHere = plan.GroupedHere
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,21 +105,50 @@ func fingerprint(q *feedmill.Query) string {
 	}
 	for _, c := range q.Where {
 		fmt.Fprintf(h, "where %q %v\n", c.Name, c.Any)
-		for _, f := range c.Filters {
-			fmt.Fprintf(h, "filter %q %v %v\n", f.Op, f.Inverted, f.CaseSensitive)
-			for _, v := range f.Values {
-				fmt.Fprintf(h, "value %v %q", v.Null, v.Text)
-				if v.Period != nil {
-					fmt.Fprintf(h, " %+v", *v.Period)
-				}
-				fmt.Fprintln(h)
-			}
+		for i := range c.Filters {
+			printFilter(h, &c.Filters[i])
 		}
+	}
+	for _, f := range q.Fields {
+		for i := range f.Having {
+			fmt.Fprintf(h, "having %q %q\n", f.Name, f.Having[i].Fn)
+			printFilter(h, &f.Having[i].Filter)
+		}
+	}
+	if q.Tree != nil {
+		printNode(h, q.Tree)
 	}
 	for _, s := range q.Sort {
 		fmt.Fprintf(h, "sort %q %v\n", s.Name, s.Descending)
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+}
+
+// printFilter writes a filter for the fingerprint of a query.
+func printFilter(h io.Writer, f *feedmill.Filter) {
+	fmt.Fprintf(h, "filter %q %v %v\n", f.Op, f.Inverted, f.CaseSensitive)
+	for _, v := range f.Values {
+		fmt.Fprintf(h, "value %v %q", v.Null, v.Text)
+		if v.Period != nil {
+			fmt.Fprintf(h, " %+v", *v.Period)
+		}
+		fmt.Fprintln(h)
+	}
+}
+
+// printNode writes a condition tree for the fingerprint of a query.
+func printNode(h io.Writer, n *feedmill.WhereNode) {
+	if n.All == nil && n.Any == nil {
+		fmt.Fprintf(h, "leaf %q\n", n.Name)
+		printFilter(h, &n.Filter)
+		return
+	}
+	fmt.Fprintf(h, "all %d any %d\n", len(n.All), len(n.Any))
+	for _, list := range [][]feedmill.WhereNode{n.All, n.Any} {
+		for i := range list {
+			printNode(h, &list[i])
+		}
+	}
 }
 
 // after is true for the rows that come after those of the page before.

@@ -35,7 +35,7 @@ func Plan(v *Version, folder string, q feedmill.Query, format wire.Format, after
 	if len(v.Columns) == 0 {
 		return wire.Request{Format: format, Limit: q.Limit, SQL: "SELECT 0 AS rn WHERE false"}, nil
 	}
-	return planTree(v, folder, &statement{tree: tree, offset: q.Offset}, format, after), nil
+	return planTree(v, folder, &statement{tree: tree}, format, after), nil
 }
 
 // planTree is [Plan] for a query that has been found to be right. what is the statement without its
@@ -48,7 +48,7 @@ func planTree(v *Version, folder string, what *statement, format wire.Format, af
 		from = after.row() + 1
 	}
 	scans := []string{v.scan(folder, from)}
-	if what.inOrder() && (what.offset == 0 || len(tree.Where) == 0) {
+	if what.inOrder() && (tree.Offset == 0 || len(tree.Where) == 0) {
 		scans = v.scans(folder, from)
 		request.Apart = v.apart()
 	}
@@ -117,8 +117,7 @@ func PlanCount(v *Version, folder string, q feedmill.Query) (wire.Request, error
 // statement writes the SQL of one query.
 type statement struct {
 	*query.Writer
-	tree   *query.Tree
-	offset int64
+	tree *query.Tree
 	// version has the rows, in files in the folder.
 	version *Version
 	folder  string
@@ -145,8 +144,8 @@ func (s *statement) selectRows(from string, after *Cursor) string {
 	switch {
 	case after != nil:
 		sql += " WHERE " + s.after(after)
-	case s.offset > 0 && inOrder:
-		sql += " WHERE rn >= " + strconv.FormatInt(s.offset, 10)
+	case s.tree.Offset > 0 && inOrder:
+		sql += " WHERE rn >= " + strconv.FormatInt(s.tree.Offset, 10)
 	}
 	sql += s.orderBy()
 	if s.tree.Limit > 0 {
@@ -156,8 +155,8 @@ func (s *statement) selectRows(from string, after *Cursor) string {
 			sql += notConstant
 		}
 	}
-	if s.offset > 0 && !inOrder {
-		sql += " OFFSET " + strconv.FormatInt(s.offset, 10)
+	if s.tree.Offset > 0 && !inOrder && after == nil {
+		sql += " OFFSET " + strconv.FormatInt(s.tree.Offset, 10)
 	}
 	return sql
 }
@@ -198,7 +197,7 @@ func (s *statement) selectAll(from string) string {
 	if s.tree.Grouped() && len(groups) > 0 {
 		sql += " GROUP BY " + strings.Join(groups, ", ")
 	}
-	return sql
+	return sql + s.Having(s.tree, s.Expression)
 }
 
 // orderBy sorts, where something is to be sorted by. Rows that are not sorted

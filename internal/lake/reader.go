@@ -44,7 +44,7 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 	}
 	request.Files = lentFiles(v.Files)
 	tree, _ := query.Resolve(q, v.Columns) // without faults, or there would be no plan
-	end, err := r.runSorted(ctx, v, &statement{tree: tree, offset: q.Offset, version: v}, after, request, out)
+	end, err := r.runSorted(ctx, v, &statement{tree: tree, version: v}, after, request, out)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}

@@ -57,6 +57,7 @@ func Explain(table string, t *query.Tree) (sql string, args []string) {
 	if t.Grouped() && len(groups) > 0 {
 		sql += " GROUP BY " + strings.Join(groups, ", ")
 	}
+	sql += w.Having(t, w.Expression)
 	for _, k := range t.Sort {
 		direction := " ASC NULLS LAST"
 		if k.Descending {
@@ -69,6 +70,9 @@ func Explain(table string, t *query.Tree) (sql string, args []string) {
 	}
 	if t.Limit > 0 {
 		sql += " LIMIT " + strconv.FormatInt(t.Limit, 10)
+	}
+	if t.Offset > 0 {
+		sql += " OFFSET " + strconv.FormatInt(t.Offset, 10)
 	}
 	return sql, w.Args()
 }

@@ -91,7 +91,7 @@ func (r *Reader) sortApart(ctx context.Context, v *Version, what *statement, aft
 	if err != nil {
 		return err
 	}
-	begin := int(min(what.offset, int64(len(rows))))
+	begin := int(min(what.tree.Offset, int64(len(rows))))
 	if after != nil {
 		begin = 1 + slices.IndexFunc(rows, func(row sortedRead) bool { return row.row == after.row() })
 	}

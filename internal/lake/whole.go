@@ -16,7 +16,7 @@ func (v *Version) IsResult(q feedmill.Query, file io.ReaderAt, size int64) (bool
 	if err := faults.Err(); err != nil {
 		return false, fmt.Errorf("read version: %w", err)
 	}
-	if len(tree.Where) > 0 || len(tree.Sort) > 0 || tree.Grouped() || tree.Limit > 0 || q.Offset > 0 {
+	if len(tree.Where) > 0 || len(tree.Sort) > 0 || tree.Grouped() || tree.Limit > 0 || tree.Offset > 0 {
 		return false, nil
 	}
 	return parquet.HasColumns(file, size, tree.Columns())

@@ -20,7 +20,7 @@ func (t *Tree) Over(columns []feedmill.Column) *Tree {
 	for i, k := range t.Sort {
 		over.Sort[i] = Key{o.expression(k.Expression), k.Descending}
 	}
-	over.Where = o.all(t.Where)
+	over.Where, over.Having = o.all(t.Where), o.all(t.Having)
 	if t.Latest != nil {
 		latest := o.column(*t.Latest)
 		over.Latest = &latest
@@ -36,7 +36,12 @@ func (t *Tree) Over(columns []feedmill.Column) *Tree {
 // others are columns that take the places of others.
 type others []feedmill.Column
 
-func (o others) column(c Column) Column { return Column{&o[c.Index], c.Index} }
+func (o others) column(c Column) Column {
+	if c.Derived != nil {
+		return Derive(o.expression(*c.Derived))
+	}
+	return Column{Column: &o[c.Index], Index: c.Index}
+}
 
 func (o others) expression(e Expression) Expression {
 	return Expression{o.column(e.Column), e.Aggregate}
@@ -91,6 +96,7 @@ func (t *Tree) Tests(index int) bool {
 // filters.
 func (t *Tree) Gives(index int) bool {
 	return t.Latest != nil && t.Latest.Index == index ||
+		slices.ContainsFunc(t.Tested(), func(e Expression) bool { return e.Column.Index == index }) ||
 		slices.ContainsFunc(t.Outputs, func(o Output) bool { return o.Column.Index == index }) ||
 		slices.ContainsFunc(t.Sort, func(k Key) bool { return k.Column.Index == index })
 }

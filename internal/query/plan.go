@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,8 +54,9 @@ type Plan struct {
 	Here All
 	Sent []bool
 	// GroupHere says that the rows are those that the groups are made of, so that
-	// grouping, sorting and the limit are left too. LimitHere says it of the limit.
-	GroupHere, LimitHere bool
+	// grouping, sorting and the limit are left too. HavingHere says it of the filters on
+	// groups that the database makes, and LimitHere of the limit and the offset.
+	GroupHere, HavingHere, LimitHere bool
 }
 
 // NewPlan divides a query: what the database tests exactly it is asked to, and
@@ -71,8 +73,9 @@ func NewPlan(t *Tree, d Database) *Plan {
 			p.Here = append(p.Here, test)
 		}
 	}
-	p.LimitHere = t.Limit > 0 && len(p.Here) > 0
 	p.GroupHere = t.Grouped() && len(p.Here) > 0
+	p.HavingHere = !p.GroupHere && !canAll(d, t.Having)
+	p.LimitHere = (t.Limit > 0 || t.Offset > 0) && (len(p.Here) > 0 || p.HavingHere)
 	p.fetch()
 	w := &selection{Writer: NewWriter(d, d.Column), database: d}
 	switch {
@@ -81,7 +84,7 @@ func NewPlan(t *Tree, d Database) *Plan {
 	case p.isTop(d):
 		// An index serves the order of the column itself, which Key is not.
 		column := t.Sort[0].Column
-		p.SQL = w.top(p, append(slices.Clip(sent), Not{IsNull{column}})) + limit(t.Limit)
+		p.SQL = w.top(p, append(slices.Clip(sent), Not{IsNull{column}})) + limit(t.Limit, 0)
 		rest := &selection{Writer: NewWriter(d, d.Column), database: d}
 		p.Rest = rest.selectWhere(p, append(slices.Clip(sent), IsNull{column})) + rest.orderBy(t, t.Sort[1:])
 	default:
@@ -91,8 +94,19 @@ func NewPlan(t *Tree, d Database) *Plan {
 	return p
 }
 
-// limit ends a statement that selects at most n rows.
-func limit(n int64) string { return " LIMIT " + strconv.FormatInt(n, 10) }
+// limit ends a statement that selects at most n rows, 0 for all, after those that it skips.
+// Not every database has an OFFSET without a LIMIT.
+func limit(n, skipped int64) string {
+	switch {
+	case skipped == 0 && n == 0:
+		return ""
+	case skipped == 0:
+		return " LIMIT " + strconv.FormatInt(n, 10)
+	case n == 0:
+		n = math.MaxInt64
+	}
+	return " LIMIT " + strconv.FormatInt(n, 10) + " OFFSET " + strconv.FormatInt(skipped, 10)
+}
 
 // RestSQL is the statement for the rest of the rows once SQL has selected some; it is
 // empty where there is nothing left to select.
@@ -100,7 +114,7 @@ func (p *Plan) RestSQL(selected int64) string {
 	if p.Rest == "" || selected >= p.Tree.Limit {
 		return ""
 	}
-	return p.Rest + limit(p.Tree.Limit-selected)
+	return p.Rest + limit(p.Tree.Limit-selected, 0)
 }
 
 // isTop reports whether the query wants the first rows by an indexed column whose Key no
@@ -108,7 +122,7 @@ func (p *Plan) RestSQL(selected int64) string {
 // must not be a second statement for some of them.
 func (p *Plan) isTop(d Database) bool {
 	t := p.Tree
-	if t.Grouped() || t.Limit == 0 || p.LimitHere || len(t.Sort) == 0 {
+	if t.Grouped() || t.Limit == 0 || t.Offset > 0 || p.LimitHere || len(t.Sort) == 0 {
 		return false
 	}
 	open := slices.ContainsFunc(p.Fetched, func(e Expression) bool {
@@ -120,7 +134,7 @@ func (p *Plan) isTop(d Database) bool {
 // isExtremes reports whether the query wants nothing but the least and greatest values
 // of indexed columns whose Key no index serves.
 func (p *Plan) isExtremes(d Database) bool {
-	if p.GroupHere || len(p.Tree.Sort) > 0 {
+	if p.GroupHere || len(p.Tree.Sort) > 0 || len(p.Tree.Having) > 0 || p.Tree.Offset > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(p.Tree.Outputs, func(o Output) bool {
@@ -153,6 +167,14 @@ func (p *Plan) fetch() {
 		}
 		p.Fetched = append(p.Fetched, e)
 	}
+	for _, e := range p.Tree.Tested() {
+		if p.GroupHere {
+			e.Aggregate = ""
+		}
+		if p.GroupHere || p.HavingHere {
+			p.need(e)
+		}
+	}
 	for _, c := range columnsOf(p.Here) {
 		p.need(Expression{Column: c})
 	}
@@ -169,9 +191,7 @@ func (p *Plan) need(e Expression) {
 
 // At is where an expression is fetched, -1 for nowhere.
 func (p *Plan) At(e Expression) int {
-	return slices.IndexFunc(p.Fetched, func(f Expression) bool {
-		return f.Column.Index == e.Column.Index && f.Aggregate == e.Aggregate
-	})
+	return slices.IndexFunc(p.Fetched, e.Same)
 }
 
 // Columns are the columns of the statement's rows, by the names that they have in
@@ -189,7 +209,7 @@ func (p *Plan) Columns() []feedmill.Column {
 func columnsOf(p Predicate) (all []Column) {
 	add := func(more ...Column) {
 		for _, c := range more {
-			if !slices.ContainsFunc(all, func(other Column) bool { return other.Index == c.Index }) {
+			if !slices.ContainsFunc(all, func(other Column) bool { return other.Of().Same(c.Of()) }) {
 				all = append(all, c)
 			}
 		}
@@ -233,9 +253,12 @@ func (s *selection) write(p *Plan, where All) string {
 	if p.Tree.Grouped() {
 		sql += s.groupBy(p)
 	}
+	if !p.HavingHere {
+		sql += s.Having(p.Tree, s.database.Key)
+	}
 	sql += s.orderBy(p.Tree, p.Tree.Sort)
-	if p.Tree.Limit > 0 && !p.LimitHere {
-		sql += limit(p.Tree.Limit)
+	if !p.LimitHere {
+		sql += limit(p.Tree.Limit, p.Tree.Offset)
 	}
 	return sql
 }
@@ -277,7 +300,7 @@ func (s *selection) extremes(p *Plan, where All) string {
 		column := s.database.Column(e.Column)
 		key := Key{Expression: e, Descending: e.Aggregate == feedmill.AggregateMax}
 		test := s.Predicate(append(slices.Clip(where), Not{IsNull{e.Column}}))
-		selected[i] = "(SELECT " + column + " FROM " + s.database.From() + " WHERE " + test + " ORDER BY " + column + direction(key) + limit(1) + ") AS f" + strconv.Itoa(i)
+		selected[i] = "(SELECT " + column + " FROM " + s.database.From() + " WHERE " + test + " ORDER BY " + column + direction(key) + limit(1, 0) + ") AS f" + strconv.Itoa(i)
 	}
 	return "SELECT " + strings.Join(selected, ", ")
 }

@@ -35,6 +35,16 @@ func Read(o *strictjson.Object, now time.Time) feedmill.Query {
 		n, _ := v.Integer(1, feedmill.MaxQueryRows)
 		q.Limit = int64(n)
 	}
+	if v, ok := o.Get("offset"); ok {
+		n, _ := v.Integer(0, feedmill.MaxQueryRows)
+		q.Offset = int64(n)
+		if n > 0 && len(q.Sort) == 0 {
+			o.Fault("offset", "offset requires sort, because rows have no order without it. Add sort or remove offset.")
+		}
+	}
+	if v, ok := o.Given("where"); ok {
+		q.Tree = readWhere(v)
+	}
 	if v, ok := o.Get("timezone"); ok {
 		if name, ok := v.Text(); ok {
 			zone, err := time.LoadLocation(name)
@@ -110,6 +120,7 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 		option, _ := v.Choice("all", "any")
 		condition.Any = option == "any"
 	}
+	f.Having = readHaving(o)
 	if f.FilterOnly {
 		for _, name := range []string{"as", "aggregate"} {
 			if o.Has(name) {

@@ -109,6 +109,6 @@ func TestReferenceOfOperators(t *testing.T) {
 	if len(aggregateMeanings) != len(feedmill.Aggregates) {
 		t.Errorf("%d aggregates have a meaning; there are %d", len(aggregateMeanings), len(feedmill.Aggregates))
 	}
-	fmt.Fprintf(&b, "\n## Limits\n\n- A query can have up to %d fields.\n- A field can have up to %d filters.\n- A filter can have up to %d values.\n", feedmill.MaxQueryFields, feedmill.MaxFilters, feedmill.MaxFilterValues)
+	fmt.Fprintf(&b, "\n## Limits\n\n- A query can have up to %d fields.\n- A field can have up to %d filters.\n- A filter can have up to %d values.\n- `where` can have up to %d filters and %d levels.\n- A field can have up to %d filters on aggregates (`having`).\n", feedmill.MaxQueryFields, feedmill.MaxFilters, feedmill.MaxFilterValues, feedmill.MaxWhereFilters, feedmill.MaxWhereDepth, feedmill.MaxHaving)
 	reference.Check(t, "../..", "operators.md", b.String())
 }

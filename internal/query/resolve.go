@@ -17,7 +17,9 @@ import (
 // in the rest and tell of all of them together.
 func Resolve(q feedmill.Query, columns []feedmill.Column) (*Tree, *Faults) {
 	r := &resolver{query: &q, columns: columns, zone: cmp.Or(q.Zone, time.UTC), faults: new(Faults)}
-	tree := &Tree{Limit: q.Limit, Where: r.where(), Outputs: r.outputs(), Filters: r.placed, Bounds: r.bounds}
+	tree := &Tree{Limit: q.Limit, Offset: q.Offset, Where: r.where(), Outputs: r.outputs()}
+	tree.Having = r.having()
+	tree.Filters, tree.Bounds = r.placed, r.bounds
 	tree.Sort = r.sortKeys(tree)
 	r.since(tree)
 	return tree, r.faults
@@ -62,14 +64,13 @@ func (r *resolver) where() All {
 		}
 		var tests []Predicate
 		for i, f := range c.Filters {
-			test, err := r.filter(column, f, c.Place)
-			if err != nil {
-				r.addFilterFault(c.Place, i, err)
-				continue
+			place := c.Place
+			if place.Parameter == "" {
+				place.Pointer += "/filters/" + strconv.Itoa(i)
 			}
-			tests = append(tests, test)
-			r.placed = append(r.placed, Placed{Column: column, Op: f.Op, Inverted: f.Inverted, Test: len(where)})
-			r.addBound(column, f.Op, test)
+			if test, ok := r.test(column, f, place, len(where)); ok {
+				tests = append(tests, test)
+			}
 		}
 		switch {
 		case len(tests) == 0:
@@ -79,13 +80,24 @@ func (r *resolver) where() All {
 			where = append(where, All(tests))
 		}
 	}
-	return where
+	return append(where, r.tree(len(where))...)
+}
+
+// test resolves a filter that is a part of a test. What is wrong with it is noted.
+func (r *resolver) test(column Column, f feedmill.Filter, place feedmill.Fault, test int) (Predicate, bool) {
+	p, err := r.filter(column, f, place)
+	if err != nil {
+		r.addFilterFault(place, err)
+		return nil, false
+	}
+	r.placed = append(r.placed, Placed{Column: column, Op: f.Op, Inverted: f.Inverted, Test: test})
+	r.addBound(column, f.Op, p)
+	return p, true
 }
 
 // addFilterFault adds a fault of a filter, or of one of its values.
-func (r *resolver) addFilterFault(place feedmill.Fault, filter int, err error) {
+func (r *resolver) addFilterFault(place feedmill.Fault, err error) {
 	if place.Parameter == "" {
-		place.Pointer += "/filters/" + strconv.Itoa(filter)
 		if e, ok := errors.AsType[*valueError](err); ok {
 			place.Pointer += "/values/" + strconv.Itoa(e.value)
 		} else if e, ok := errors.AsType[*memberError](err); ok {

@@ -13,10 +13,13 @@ type Tree struct {
 	Outputs []Output
 	// Where has what must hold for a row, all of it.
 	Where All
-	Sort  []Key
-	// Limit is how many rows are wanted at most; zero means all.
-	Limit int64
-	// Filters are those that Where was made of, in their order.
+	// Having is what must hold for a group. Its columns are derived.
+	Having All
+	Sort   []Key
+	// Limit is how many rows are wanted at most; zero means all. Offset is how many rows
+	// are skipped first.
+	Limit, Offset int64
+	// Filters are those that Where and Having were built from, in their order.
 	Filters []Placed
 	// Bounds are the times that relative dates and days came to.
 	Bounds []Bound
@@ -56,7 +59,8 @@ func IsOpen(c *feedmill.Column) bool {
 	return c.Type == columnar.TypeDecimal && (c.Precision == 0 || c.Precision > columnar.WideDigits)
 }
 
-// Placed is a filter and the place in Where of the test that it is a part of.
+// Placed is a filter and the place in Where of the test that it is a part of. The column of
+// a filter of Having is derived.
 type Placed struct {
 	Column   Column
 	Op       feedmill.FilterOp
@@ -67,14 +71,39 @@ type Placed struct {
 // Grouped reports whether a row of the result stands for a group of rows: those
 // that are equal in the outputs without an aggregate.
 func (t *Tree) Grouped() bool {
-	return slices.ContainsFunc(t.Outputs, func(o Output) bool { return o.Aggregate != "" })
+	return len(t.Having) > 0 || slices.ContainsFunc(t.Outputs, func(o Output) bool { return o.Aggregate != "" })
 }
 
-// Column is a column of the table.
+// Tested returns the expressions that Having tests, each once.
+func (t *Tree) Tested() (all []Expression) {
+	for _, c := range columnsOf(t.Having) {
+		all = append(all, *c.Derived)
+	}
+	return all
+}
+
+// Column is a column of the table, or an expression of it.
 type Column struct {
 	*feedmill.Column
 	// Index is its place in the table.
 	Index int
+	// Derived is the expression that the values are, nil for the column itself.
+	Derived *Expression
+}
+
+// Of returns the expression that the values of a column are.
+func (c Column) Of() Expression {
+	if c.Derived != nil {
+		return *c.Derived
+	}
+	return Expression{Column: c}
+}
+
+// Derive returns the values of an expression as a column.
+func Derive(e Expression) Column {
+	typed := e.Type()
+	typed.Name = e.Column.Name
+	return Column{Column: &typed, Index: e.Column.Index, Derived: &e}
 }
 
 // Expression is a column or an aggregate of it.
@@ -82,6 +111,11 @@ type Expression struct {
 	Column Column
 	// Aggregate is empty where it is the column itself.
 	Aggregate feedmill.Aggregate
+}
+
+// Same reports whether two expressions have the same values.
+func (e Expression) Same(other Expression) bool {
+	return e.Column.Index == other.Column.Index && e.Aggregate == other.Aggregate
 }
 
 // Output is a column of the result.

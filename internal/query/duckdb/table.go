@@ -131,20 +131,53 @@ func (*Table) KeyHidesIndex(query.Column) bool { return false }
 // SortsNulls is true of DuckDB.
 func (*Table) SortsNulls() bool { return true }
 
-// Can is true of everything.
-func (*Table) Can(query.Predicate) bool { return true }
+// kind returns how a column is compared. A least or greatest value is of the kind of its column.
+func (t *Table) kind(c query.Column) Kind {
+	of := t.Columns[c.Index].Kind
+	if c.Derived == nil {
+		return of
+	}
+	switch c.Derived.Aggregate {
+	case feedmill.AggregateMin, feedmill.AggregateMax:
+		return of
+	case feedmill.AggregateAvg:
+		return Float
+	case feedmill.AggregateSum:
+		if c.Type == columnar.TypeNumber {
+			return Float
+		}
+		return Decimal
+	}
+	return Integer
+}
+
+// boundsOf returns the bounds of a column. Derived values are within them.
+func (t *Table) boundsOf(c query.Column) (b query.Bounds, ok bool) {
+	if c.Derived == nil {
+		b, ok = bounds[t.Columns[c.Index].Kind]
+	}
+	return b, ok
+}
+
+// Can is true of everything but aggregates that are sent as texts.
+func (t *Table) Can(p query.Predicate) bool {
+	if c, ok := p.(query.Compare); ok && c.Column.Derived != nil {
+		return t.kind(c.Column) != UnsignedHuge && !t.IsHugeSum(*c.Column.Derived)
+	}
+	return true
+}
 
 // Value makes a value of the column's type. A time is bound as a number, which no
 // setting of the database reads in another time zone.
 func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) string {
 	switch v := v.(type) {
 	case time.Time:
-		switch t.Columns[of.Index].Kind {
+		switch t.kind(of) {
 		case Timestamp, OtherTime:
 			return "make_timestamp(CAST(" + bind(strconv.FormatInt(v.UnixMicro(), 10)) + " AS BIGINT))"
 		}
 	case *big.Rat:
-		switch t.Columns[of.Index].Kind {
+		switch t.kind(of) {
 		case Unsigned:
 			return "CAST(" + bind(v.FloatString(0)) + " AS DECIMAL(38,0))"
 		case Huge:
@@ -168,19 +201,20 @@ var bounds = map[Kind]query.Bounds{
 
 // Compare does not let values pass that are null once they are read.
 func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
-	if r, ok := hugeRanges[t.Columns[p.Column.Index].Kind]; ok {
+	if r, ok := hugeRanges[t.kind(p.Column)]; ok {
 		if sql, ok := r.beyond(p, column); ok {
 			return sql
 		}
 	}
-	if t.Columns[p.Column.Index].Kind == Real {
+	if t.kind(p.Column) == Real {
 		var possible bool
 		if p, possible = p.OfSingles(); !possible {
 			return "FALSE"
 		}
 	}
 	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
-	return bounds[t.Columns[p.Column.Index].Kind].Keep(p.Comparison, column, sql)
+	b, _ := t.boundsOf(p.Column)
+	return b.Keep(p.Comparison, column, sql)
 }
 
 // hugeRange is the least and the greatest value of a type.
@@ -220,7 +254,7 @@ func (r hugeRange) beyond(p query.Compare, column string) (sql string, ok bool) 
 
 // IsNull is true of what is null once it is read.
 func (t *Table) IsNull(of query.Column, column string) string {
-	b, ok := bounds[t.Columns[of.Index].Kind]
+	b, ok := t.boundsOf(of)
 	if !ok {
 		return column + " IS NULL"
 	}
@@ -229,7 +263,8 @@ func (t *Table) IsNull(of query.Column, column string) string {
 
 // NotNull is true of what is not null once it is read.
 func (t *Table) NotNull(of query.Column, column string) string {
-	return bounds[t.Columns[of.Index].Kind].Inside(column)
+	b, _ := t.boundsOf(of)
+	return b.Inside(column)
 }
 
 // IsEmpty is true of null, and of an empty text, list and object.

@@ -110,6 +110,36 @@ func (t *Table) Key(e query.Expression) string {
 	return t.Aggregate(e.Aggregate, sql)
 }
 
+// column returns what a column is. A least or greatest value is of the kind of its column, but
+// no index serves it.
+func (t *Table) column(c query.Column) Column {
+	of := t.Columns[c.Index]
+	if c.Derived == nil {
+		return of
+	}
+	switch c.Derived.Aggregate {
+	case feedmill.AggregateMin, feedmill.AggregateMax:
+		return Column{Kind: of.Kind}
+	case feedmill.AggregateAvg:
+		return Column{Kind: Float}
+	case feedmill.AggregateSum:
+		switch {
+		case c.Type == columnar.TypeNumber:
+			return Column{Kind: Float}
+		case of.Kind == LongDecimal:
+			return Column{Kind: LongDecimal}
+		}
+		return Column{Kind: Decimal}
+	}
+	return Column{Kind: Integer}
+}
+
+// isTime reports whether a column can have days that no calendar has. Derived values are valid.
+func (t *Table) isTime(c query.Column) bool {
+	kind := t.Columns[c.Index].Kind
+	return c.Derived == nil && (kind == Date || kind == Datetime)
+}
+
 // valid is true of the days that a calendar has: there can be others, such as
 // 2024-00-00.
 func valid(column string) string {
@@ -125,7 +155,7 @@ func (t *Table) Can(p query.Predicate) bool {
 	case query.IsEmpty:
 		return p.Column.Type != columnar.TypeJSON
 	case query.Compare:
-		return t.Columns[p.Column.Index].Kind != LongDecimal
+		return t.column(p.Column).Kind != LongDecimal
 	}
 	return true
 }
@@ -160,7 +190,7 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 // texts also has the condition of the column itself, which is true of more rows and
 // which an index serves.
 func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
-	of := &t.Columns[p.Column.Index]
+	of := t.column(p.Column)
 	if of.Kind == Real {
 		var possible bool
 		if p, possible = p.OfSingles(); !possible {
@@ -172,7 +202,7 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 	}
 	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
 	switch {
-	case of.Kind == Date || of.Kind == Datetime:
+	case t.isTime(p.Column):
 		sql += " AND " + valid(column)
 	case p.Comparison == query.Equal && of.convertible():
 		sql += " AND " + Quote(of.Name) + " = CONVERT(" + bind(p.Value.(string)) + " USING " + of.Charset + ") COLLATE " + of.Collation
@@ -210,8 +240,7 @@ func (t *Table) KeyHidesIndex(c query.Column) bool {
 
 // IsNull is true of what is null once it is read.
 func (t *Table) IsNull(of query.Column, column string) string {
-	switch t.Columns[of.Index].Kind {
-	case Date, Datetime:
+	if t.isTime(of) {
 		return "(" + valid(column) + ") IS NOT TRUE"
 	}
 	return column + " IS NULL"
@@ -219,8 +248,7 @@ func (t *Table) IsNull(of query.Column, column string) string {
 
 // NotNull is true of what is not null once it is read.
 func (t *Table) NotNull(of query.Column, column string) string {
-	switch t.Columns[of.Index].Kind {
-	case Date, Datetime:
+	if t.isTime(of) {
 		return valid(column)
 	}
 	return column + " IS NOT NULL"

@@ -137,6 +137,27 @@ func (t *Table) Key(e query.Expression) string {
 	return t.Aggregate(e.Aggregate, sql)
 }
 
+// column returns what a column is. A least or greatest value is of the kind of its column, but
+// no index serves it.
+func (t *Table) column(c query.Column) Column {
+	of := t.Columns[c.Index]
+	if c.Derived == nil {
+		return of
+	}
+	switch c.Derived.Aggregate {
+	case feedmill.AggregateMin, feedmill.AggregateMax:
+		return Column{Kind: of.Kind}
+	case feedmill.AggregateAvg:
+		return Column{Kind: Float}
+	case feedmill.AggregateSum:
+		if c.Type == columnar.TypeNumber {
+			return Column{Kind: Float}
+		}
+		return Column{Kind: Numeric}
+	}
+	return Column{Kind: Integer}
+}
+
 // Can is true of everything but patterns, which are not RE2's, and of letters
 // that the database has no names for.
 func (t *Table) Can(p query.Predicate) bool {
@@ -182,7 +203,7 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 		}
 		return "CAST(" + bind(query.DecimalText(v)) + " AS numeric)"
 	case time.Time:
-		switch t.Columns[of.Index].Kind {
+		switch t.column(of).Kind {
 		case Date:
 			return "CAST(" + bind(v.Format(time.DateOnly)) + " AS date)"
 		case Timestamp:
@@ -211,12 +232,20 @@ func (t *Table) bounds(k Kind) query.Bounds {
 	return query.Bounds{}
 }
 
+// boundsOf returns the bounds of a column. Derived values are within them.
+func (t *Table) boundsOf(c query.Column) query.Bounds {
+	if c.Derived != nil {
+		return query.Bounds{}
+	}
+	return t.bounds(t.Columns[c.Index].Kind)
+}
+
 // complements are comparisons with which exactly the other values pass.
 var complements = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 // outside is what bounds do not let pass.
-func (t *Table) outside(k Kind) (all []string) {
-	b := t.bounds(k)
+func (t *Table) outside(c query.Column) (all []string) {
+	b := t.boundsOf(c)
 	for _, bound := range []string{b.Low, b.High} {
 		if comparison, value, ok := strings.Cut(bound, " "); ok {
 			all = append(all, complements[comparison]+" "+value)
@@ -228,7 +257,7 @@ func (t *Table) outside(k Kind) (all []string) {
 // Compare compares in the order of code points, and does not let values pass that
 // are null once they are read.
 func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
-	c := &t.Columns[p.Column.Index]
+	c := t.column(p.Column)
 	switch c.Kind {
 	case Real:
 		var possible bool
@@ -242,13 +271,13 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 		return column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind) + ` COLLATE "C"`
 	}
 	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
-	return t.bounds(c.Kind).Keep(p.Comparison, column, sql)
+	return t.boundsOf(p.Column).Keep(p.Comparison, column, sql)
 }
 
 // IsNull is true of what is null once it is read, in words that an index serves.
 func (t *Table) IsNull(of query.Column, column string) string {
 	sql := column + " IS NULL"
-	for _, bound := range t.outside(t.Columns[of.Index].Kind) {
+	for _, bound := range t.outside(of) {
 		sql += " OR " + column + " " + bound
 	}
 	return sql
@@ -256,7 +285,7 @@ func (t *Table) IsNull(of query.Column, column string) string {
 
 // NotNull is true of what is not null once it is read.
 func (t *Table) NotNull(of query.Column, column string) string {
-	return t.bounds(t.Columns[of.Index].Kind).Inside(column)
+	return t.boundsOf(of).Inside(column)
 }
 
 // KeyHidesIndex is true of indexed columns whose types have infinite values.

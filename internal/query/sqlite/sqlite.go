@@ -132,13 +132,18 @@ func (*Table) KeyHidesIndex(query.Column) bool { return false }
 func (t *Table) Can(p query.Predicate) bool {
 	switch p := p.(type) {
 	case query.Compare:
-		return !t.Columns[p.Column.Index].Blob
+		return !t.isBlob(p.Column)
 	case query.Match:
-		return !t.Columns[p.Column.Index].Blob
+		return !t.isBlob(p.Column)
 	case query.IsEmpty:
 		return p.Column.Type != columnar.TypeJSON
 	}
 	return true
+}
+
+// isBlob reports whether values are bytes.
+func (t *Table) isBlob(c query.Column) bool {
+	return c.Type == columnar.TypeText && t.Columns[c.Index].Blob
 }
 
 // SortsNulls is true of SQLite.
@@ -146,6 +151,9 @@ func (*Table) SortsNulls() bool { return true }
 
 // Compare compares values of the column's type.
 func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
+	if p.Column.Derived != nil && p.Column.Type == columnar.TypeText {
+		column += t.collate() // an aggregate has no collation
+	}
 	return column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
 }
 
@@ -168,6 +176,10 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 		if of.Type == columnar.TypeInteger {
 			return "CAST(" + bind(v.FloatString(0)) + " AS INTEGER)"
 		}
+		if of.Derived != nil && of.Derived.Aggregate == feedmill.AggregateSum {
+			scaled := new(big.Rat).Mul(v, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(of.Scale)), nil)))
+			return bind(FormatSum(scaled.Num())) // the resolver has rounded it to the digits of the sum
+		}
 		return Real + "(" + bind(query.DecimalText(v)) + ")"
 	case time.Time:
 		if of.Type == columnar.TypeDate {
@@ -180,7 +192,7 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 
 // IsEmpty is true of null and of an empty text.
 func (t *Table) IsEmpty(of query.Column, column string) string {
-	if t.Columns[of.Index].Blob { // no blob is equal to a text
+	if t.isBlob(of) { // no blob is equal to a text
 		return column + " IS NULL OR length(" + column + ") = 0"
 	}
 	if of.Type == columnar.TypeText {

@@ -136,7 +136,7 @@ func (d *definition) countNulls(ctx context.Context, table Table, columns []feed
 		return 0, nil
 	}
 	q := d.query
-	q.Fields, q.Sort, q.Since, q.Limit = []feedmill.Field{{Name: since.Field}}, nil, nil, 0
+	q.Fields, q.Sort, q.Since, q.Limit, q.Offset = []feedmill.Field{{Name: since.Field}}, nil, nil, 0, 0
 	q.Where = append(slices.Clone(q.Where), feedmill.Condition{Name: since.Field, Filters: []feedmill.Filter{{Op: feedmill.OpIsNull}}})
 	tree, faults := query.Resolve(q, columns)
 	if err := faults.Err(); err != nil {

@@ -17,7 +17,7 @@ func (d *definition) warnBehind(ctx context.Context, table Table, columns []feed
 		return nil, nil // a row that is at the position comes again
 	}
 	q := d.query
-	q.Fields, q.Sort, q.Since, q.Limit = []feedmill.Field{{Name: since.Field, Aggregate: feedmill.AggregateMax}}, nil, nil, 0
+	q.Fields, q.Sort, q.Since, q.Limit, q.Offset = []feedmill.Field{{Name: since.Field, Aggregate: feedmill.AggregateMax}}, nil, nil, 0, 0
 	tree, faults := query.Resolve(q, columns)
 	if err := faults.Err(); err != nil {
 		return nil, err

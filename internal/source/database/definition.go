@@ -61,6 +61,9 @@ func parse(body []byte, now time.Time) (*definition, error) {
 	if d.incremental && d.query.Limit > 0 {
 		o.Fault("incremental", "incremental cannot be combined with limit, because rows beyond the limit would never be fetched. Remove one of them.")
 	}
+	if d.incremental && d.query.Offset > 0 {
+		o.Fault("incremental", "incremental cannot be combined with offset, because the skipped rows would never be fetched. Remove one of them.")
+	}
 	o.RefuseUnknown()
 	if slices.ContainsFunc(faults.List, hidesQuery) {
 		return nil, faults.Refusal()

@@ -15,7 +15,7 @@ func Explain(p *query.Plan) Explanation {
 		sql += fmt.Sprintf("; -- then, if there are fewer than %d rows:\n%s", p.Tree.Limit, p.Rest)
 	}
 	return Explanation{SQL: sql, Parameters: p.Args, GroupedHere: p.GroupHere, Ran: func(f query.Placed) feedmill.RanIn {
-		if p.Sent[f.Test] {
+		if f.Column.Derived != nil && !p.GroupHere && !p.HavingHere || f.Column.Derived == nil && p.Sent[f.Test] {
 			return feedmill.RanInSource
 		}
 		return feedmill.RanInHere

@@ -135,7 +135,7 @@ func (d *definition) fetch(ctx context.Context, db Database, asksItself bool, fe
 	explained := table.Explain(tree)
 	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds), GroupedHere: explained.GroupedHere}
 	for _, p := range tree.Filters {
-		fetched.Plan.Filters = append(fetched.Plan.Filters, feedmill.RanFilter{Field: p.Column.Name, Op: p.Op, Inverted: p.Inverted, RanIn: explained.Ran(p)})
+		fetched.Plan.Filters = append(fetched.Plan.Filters, feedmill.RanFilter{Field: p.Column.Name, Fn: p.Column.Of().Aggregate, Op: p.Op, Inverted: p.Inverted, RanIn: explained.Ran(p)})
 	}
 	done, err := table.Read(ctx, tree, follow.keepNumbers(counting{sink, &traced.Rows}))
 	fetched.Warnings = append(warnings, done.Warnings...)

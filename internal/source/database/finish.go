@@ -35,17 +35,21 @@ type Finish struct {
 	latest int
 	// statements counts those that Next has returned.
 	statements int
-	// fetched counts the rows that came.
-	fetched int64
-	done    Done
+	// fetched counts the rows that came, and skipped those that the offset left out.
+	fetched, skipped int64
+	done             Done
 }
 
 // NewFinish makes ready to finish a plan, with a folder for temporary files. Where columns
 // can be open decimals, Close must be called.
 func NewFinish(p *query.Plan, out Rows, temp string) *Finish {
 	f := &Finish{plan: p, out: out, latest: -1, temp: temp}
-	if len(p.Here) > 0 {
-		f.test = query.NewTest(p.Here, func(c query.Column) int { return p.At(query.Expression{Column: c}) })
+	at := func(c query.Column) int { return p.At(c.Of()) }
+	switch {
+	case p.HavingHere:
+		f.test = query.NewTest(p.Tree.Having, at)
+	case len(p.Here) > 0:
+		f.test = query.NewTest(p.Here, at)
 	}
 	f.sums = newSums(p.Tree, p.Fetched)
 	if p.Tree.Latest != nil {
@@ -109,10 +113,16 @@ func (f *Finish) take(ctx context.Context, run []columnar.Vector) error {
 		return f.addGrouped(run, kept)
 	}
 	enough := false
-	if f.plan.LimitHere && f.done.Rows+int64(n) >= f.plan.Tree.Limit {
-		enough = true
-		n = int(f.plan.Tree.Limit - f.done.Rows)
-		kept = kept[:n]
+	if f.plan.LimitHere {
+		limit, skip := f.plan.Tree.Limit, min(f.plan.Tree.Offset-f.skipped, int64(n))
+		f.skipped += skip
+		kept = kept[skip:]
+		n = len(kept)
+		if limit > 0 && f.done.Rows+int64(n) >= limit {
+			enough = true
+			n = int(limit - f.done.Rows)
+			kept = kept[:n]
+		}
 	}
 	if f.latest >= 0 {
 		kept = f.see(&run[f.latest], kept)

@@ -18,8 +18,8 @@ const groupMemory = 64 << 20
 // it is tested here.
 type grouping struct {
 	tree *query.Tree
-	// keys and values are where the columns of the outputs are: without an
-	// aggregate and with one.
+	// outputs are the columns of the result, and after them the aggregates that only
+	// having tests.
 	outputs []groupOutput
 	groups  map[string]int
 	key     []byte
@@ -28,6 +28,8 @@ type grouping struct {
 
 // groupOutput is a column of the result.
 type groupOutput struct {
+	query.Expression
+	name    string
 	at      int
 	column  feedmill.Column
 	key     *Builder     // for a column without an aggregate
@@ -36,21 +38,34 @@ type groupOutput struct {
 
 func newGrouping(p *query.Plan, fetched []feedmill.Column) *grouping {
 	g := &grouping{tree: p.Tree, groups: make(map[string]int)}
-	for _, o := range p.Tree.Outputs {
-		at := p.At(query.Expression{Column: o.Column})
+	add := func(e query.Expression, name string) {
+		at := p.At(query.Expression{Column: e.Column})
 		source := fetched[at]
-		out := groupOutput{at: at, column: query.Expression{Column: query.Column{Column: &source}, Aggregate: o.Aggregate}.Type()}
-		if o.Aggregate == "" {
+		out := groupOutput{Expression: e, name: name, at: at, column: query.Expression{Column: query.Column{Column: &source}, Aggregate: e.Aggregate}.Type()}
+		if e.Aggregate == "" {
 			out.key = NewBuilder(source)
 		} else {
-			out.combine = &accumulator{fn: o.Aggregate}
+			out.combine = &accumulator{fn: e.Aggregate}
 		}
 		g.outputs = append(g.outputs, out)
+	}
+	for _, o := range p.Tree.Outputs {
+		add(o.Expression, o.Name)
+	}
+	for _, e := range p.Tree.Tested() {
+		if g.at(e) < 0 {
+			add(e, e.Column.Name)
+		}
 	}
 	if !slices.ContainsFunc(g.outputs, func(o groupOutput) bool { return o.key != nil }) {
 		g.group("", nil, 0) // all rows are one group, also where there are none
 	}
 	return g
+}
+
+// at is where an expression is among the outputs, -1 for nowhere.
+func (g *grouping) at(e query.Expression) int {
+	return slices.IndexFunc(g.outputs, func(o groupOutput) bool { return o.Same(e) })
 }
 
 // add takes the rows that kept lists, or all where it is nil.
@@ -110,22 +125,27 @@ func (g *grouping) end() (rows []columnar.Vector, warnings []feedmill.Warning, e
 		b := o.key
 		if b == nil {
 			b = NewBuilder(o.column)
-			b.sum = !g.tree.Infinite && g.tree.Outputs[i].CanOverflow()
+			b.sum = !g.tree.Infinite && o.CanOverflow()
 			if err := o.combine.end(b); err != nil {
 				return nil, nil, err
 			}
-			warnings = append(warnings, b.Warnings(g.tree.Outputs[i].Name)...)
+			warnings = append(warnings, b.Warnings(o.name)...)
 		}
 		rows[i] = b.Take()
 	}
-	order := make([]int, len(g.groups))
-	for i := range order {
-		order[i] = i
+	passes := query.NewTest(g.tree.Having, func(c query.Column) int { return g.at(*c.Derived) })
+	order := make([]int, 0, len(g.groups))
+	for i := range len(g.groups) {
+		if passes(rows, i) {
+			order = append(order, i)
+		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return g.compare(rows, a, b) })
+	order = order[min(g.tree.Offset, int64(len(order))):]
 	if limit := g.tree.Limit; limit > 0 && limit < int64(len(order)) {
 		order = order[:limit]
 	}
+	rows = rows[:len(g.tree.Outputs)]
 	for i := range rows {
 		rows[i] = pick(&rows[i], order)
 	}
@@ -135,10 +155,7 @@ func (g *grouping) end() (rows []columnar.Vector, warnings []feedmill.Warning, e
 // compare compares two rows by what is sorted by, nulls last.
 func (g *grouping) compare(rows []columnar.Vector, a, b int) int {
 	for _, k := range g.tree.Sort {
-		i := slices.IndexFunc(g.tree.Outputs, func(o query.Output) bool {
-			return o.Column.Index == k.Column.Index && o.Aggregate == k.Aggregate
-		})
-		v := &rows[i]
+		v := &rows[g.at(k.Expression)]
 		switch aNull, bNull := v.Null(a), v.Null(b); {
 		case aNull && bNull:
 			continue

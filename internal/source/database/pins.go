@@ -141,6 +141,19 @@ func usages(tree *query.Tree, key []string) map[int]*usage {
 			use(p.Column, "filter")
 		}
 	})
+	for _, e := range tree.Tested() {
+		if e.Aggregate != feedmill.AggregateCount {
+			use(e.Column, "having")
+		}
+	}
+	query.Walk(tree.Having, func(p query.Predicate) {
+		if c, ok := p.(query.Compare); ok && all[c.Column.Index] != nil {
+			if n, ok := c.Value.(*big.Rat); ok {
+				u := all[c.Column.Index]
+				u.constants = append(u.constants, n)
+			}
+		}
+	})
 	for _, k := range tree.Sort {
 		if k.Aggregate == "" {
 			use(k.Column, "sort")
@@ -341,6 +354,7 @@ func (d *definition) names() (names []string) {
 	for _, c := range d.query.Where {
 		names = append(names, c.Name)
 	}
+	d.query.Tree.Leaves(func(n *feedmill.WhereNode) { names = append(names, n.Name) })
 	for _, s := range d.query.Sort {
 		names = append(names, s.Name)
 	}

@@ -22,7 +22,10 @@ func newSums(t *query.Tree, expressions []query.Expression) *sums {
 		if s == nil {
 			s = &sums{builders: make([]*Builder, len(expressions)), names: make([]string, len(expressions))}
 		}
-		s.builders[i], s.names[i] = NewBuilder(feedmill.Column{Type: columnar.TypeNumber}), t.Outputs[i].Name
+		s.builders[i], s.names[i] = NewBuilder(feedmill.Column{Type: columnar.TypeNumber}), e.Column.Name
+		if i < len(t.Outputs) {
+			s.names[i] = t.Outputs[i].Name
+		}
 		s.builders[i].sum = true
 	}
 	return s

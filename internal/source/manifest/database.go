@@ -91,7 +91,7 @@ func (t *apiTable) Explain(tree *query.Tree) database.Explanation {
 		told[p.field] = true
 	}
 	e.Ran = func(f query.Placed) feedmill.RanIn {
-		if told[f.Column.Index] && !f.Inverted && slices.Contains(t.view.Fields[f.Column.Index].Operators(), f.Op) {
+		if f.Column.Derived == nil && told[f.Column.Index] && !f.Inverted && slices.Contains(t.view.Fields[f.Column.Index].Operators(), f.Op) {
 			return feedmill.RanInBoth
 		}
 		return feedmill.RanInHere
@@ -119,8 +119,8 @@ func (t *apiTable) Read(ctx context.Context, tree *query.Tree, out database.Rows
 	}
 	most := int64(0)
 	switch {
-	case len(tree.Where) == 0 && len(tree.Sort) == 0 && !tree.Grouped():
-		most = tree.Limit
+	case len(tree.Where) == 0 && len(tree.Sort) == 0 && !tree.Grouped() && tree.Limit > 0:
+		most = tree.Limit + tree.Offset
 	case t.use.Fetch.Enough > 0:
 		most = max(previewRecords, tree.Limit)
 	}

@@ -451,6 +451,12 @@ class FileConfig(TypedDict):
     statementTimeout: NotRequired[str]
 
 
+class FilterValuesItem2(TypedDict):
+    includeCurrent: NotRequired[bool]
+    n: NotRequired[int]
+    unit: Literal['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
+
+
 class Finding(TypedDict):
     by: Literal['found', 'assumed', 'set']
     value: str | int
@@ -604,6 +610,16 @@ class GetEventResponseMatch(TypedDict):
     matches: bool
     reason: Literal['type', 'resource', 'createdLater'] | None
     subscriptionId: str
+
+
+class GroupFilter(TypedDict):
+    """A filter on an aggregate. The type of the aggregate determines the operators and values, such as `integer` for a count."""
+
+    caseSensitive: NotRequired[bool]
+    fn: NotRequired[Literal['sum', 'avg', 'min', 'max', 'count', 'countDistinct']]
+    inverted: NotRequired[bool]
+    op: str
+    values: NotRequired[list[str | float | bool | None | FilterValuesItem2]]
 
 
 class Health(TypedDict):
@@ -1061,6 +1077,7 @@ PreviewQueryResponseBoundsItem = TypedDict(
 
 class PreviewQueryResponseFiltersItem(TypedDict):
     field: str
+    fn: NotRequired[Literal['sum', 'avg', 'min', 'max', 'count', 'countDistinct']]
     inverted: bool
     op: str
     ranIn: Literal['source', 'here', 'both']
@@ -1581,27 +1598,39 @@ class RowChanges(TypedDict):
     updated: int
 
 
+class RowCondition1(TypedDict):
+    all: list[RowCondition1 | RowCondition2 | RowCondition3]
+
+
+class RowCondition2(TypedDict):
+    any: list[RowCondition1 | RowCondition2 | RowCondition3]
+
+
+class RowCondition3(TypedDict):
+    caseSensitive: NotRequired[bool]
+    field: str
+    inverted: NotRequired[bool]
+    op: str
+    values: NotRequired[list[str | float | bool | None | FilterValuesItem2]]
+
+
 class RowFilter(TypedDict):
     """A test of one value. Null passes only if the filter selects null. An inverted filter passes exactly the values that the filter does not."""
 
     caseSensitive: NotRequired[bool]
     inverted: NotRequired[bool]
     op: str
-    values: NotRequired[list[str | float | bool | None | RowFilterValuesItem2]]
-
-
-class RowFilterValuesItem2(TypedDict):
-    includeCurrent: NotRequired[bool]
-    n: NotRequired[int]
-    unit: Literal['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
+    values: NotRequired[list[str | float | bool | None | FilterValuesItem2]]
 
 
 class RowQuery(TypedDict):
     fields: NotRequired[list[RowQueryFieldsItem]]
     limit: NotRequired[int]
+    offset: NotRequired[int]
     sort: NotRequired[list[RowQuerySortItem]]
     timezone: NotRequired[str]
     weekStart: NotRequired[Literal['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']]
+    where: NotRequired[RowCondition1 | RowCondition2 | RowCondition3]
 
 
 RowQueryFieldsItem = TypedDict(
@@ -1612,6 +1641,7 @@ RowQueryFieldsItem = TypedDict(
         "field": "str",
         "filterOption": "NotRequired[Literal['all', 'any']]",
         "filters": "NotRequired[list[RowFilter]]",
+        "having": "NotRequired[list[GroupFilter]]",
         "select": "NotRequired[bool]",
     },
 )
@@ -1907,6 +1937,7 @@ ExpectEvery: TypeAlias = str
 FeedKey: TypeAlias = list[str]
 FeedMode: TypeAlias = Literal['replace', 'append', 'merge']
 FeedSource: TypeAlias = UploadSource | FeedSource2
+FilterValues: TypeAlias = list[str | float | bool | None | FilterValuesItem2]
 ListenerLine: TypeAlias = ListenerLine1 | ListenerLine2 | ListenerLine3
 ManifestField: TypeAlias = ManifestField | None
 Name: TypeAlias = str
@@ -1922,6 +1953,7 @@ RestPath: TypeAlias = str
 RestSignal: TypeAlias = str | RestSignal2
 RestURL: TypeAlias = str
 RestValue: TypeAlias = str | float | bool | RestSecret
+RowCondition: TypeAlias = RowCondition1 | RowCondition2 | RowCondition3
 Rules: TypeAlias = int
 Schedule: TypeAlias = Schedule1 | Schedule2
 Scope: TypeAlias = Literal['api:read', 'api:write', 'events:publish', 'admin']

@@ -1874,6 +1874,12 @@ export interface components {
             /** @description The maximum duration of a statement, 1s to 1d. Default: `10m`. */
             statementTimeout?: string;
         };
+        FilterValues: ((string | number | boolean | null) | {
+            includeCurrent?: boolean;
+            n?: number;
+            /** @enum {string} */
+            unit: "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
+        })[];
         Finding: {
             /**
              * @description `found`: the data proves it. `assumed`: the data suggests it without proof. `set`: a request set it. Set values also apply to new data of the feed. Found values are determined again.
@@ -1921,6 +1927,18 @@ export interface components {
             /** @description The columns, by their names in the data, in which commas were read as thousands separators. */
             thousands?: string[];
             timezone?: components["schemas"]["Finding"];
+        };
+        /** @description A filter on an aggregate. The type of the aggregate determines the operators and values, such as `integer` for a count. */
+        GroupFilter: {
+            /** @description Default: `false`. */
+            caseSensitive?: boolean;
+            /** @description The aggregate. Optional if the field has exactly one aggregate, which is then the default. */
+            fn?: components["schemas"]["AggregateName"];
+            /** @description Default: `false`. */
+            inverted?: boolean;
+            /** @description An operator of `RowFilter`. */
+            op: string;
+            values?: components["schemas"]["FilterValues"];
         };
         Health: {
             /**
@@ -2912,6 +2930,24 @@ export interface components {
             inserted: number;
             updated: number;
         };
+        /**
+         * @description A condition on rows, in addition to the filters of the fields: a filter of one field, or a list of conditions of which all or any must match.
+         *     A condition can have up to 200 filters and 10 levels.
+         */
+        RowCondition: {
+            all: components["schemas"]["RowCondition"][];
+        } | {
+            any: components["schemas"]["RowCondition"][];
+        } | {
+            /** @description Default: `false`. */
+            caseSensitive?: boolean;
+            field: string;
+            /** @description Default: `false`. */
+            inverted?: boolean;
+            /** @description An operator of `RowFilter`. */
+            op: string;
+            values?: components["schemas"]["FilterValues"];
+        };
         /** @description A test of one value. Null passes only if the filter selects null. An inverted filter passes exactly the values that the filter does not. */
         RowFilter: {
             /** @description Default: `false`. */
@@ -2930,12 +2966,7 @@ export interface components {
              *     - `last`, `next`, `current`, `toDate`: a period.
              */
             op: string;
-            values?: ((string | number | boolean | null) | {
-                includeCurrent?: boolean;
-                n?: number;
-                /** @enum {string} */
-                unit: "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
-            })[];
+            values?: components["schemas"]["FilterValues"];
         };
         RowQuery: {
             /** @description The columns of the result, in order. Default is all columns. */
@@ -2958,10 +2989,14 @@ export interface components {
                  */
                 filterOption?: "all" | "any";
                 filters?: components["schemas"]["RowFilter"][];
+                /** @description Filters on aggregates of this field, all of which must match. They select groups. A query with such a filter groups rows, even if no field has an `aggregate`. */
+                having?: components["schemas"]["GroupFilter"][];
                 /** @description Set it to false for a field that only filters. Such a field has neither `as` nor `aggregate`. Default: `true`. */
                 select?: boolean;
             }[];
             limit?: number;
+            /** @description The number of rows to skip. Requires `sort`. Ignored with a `cursor`. */
+            offset?: number;
             sort?: {
                 field: string;
                 /**
@@ -2977,6 +3012,7 @@ export interface components {
              * @enum {string}
              */
             weekStart?: "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday";
+            where?: components["schemas"]["RowCondition"];
         };
         /**
          * @description The version of the reading and matching rules. A feed keeps the version that it was created with, so that a later release reads the same data in the same way.
@@ -6498,6 +6534,8 @@ export interface operations {
                             /** @description The filters of the query in order, and where each of them ran. */
                             filters: {
                                 field: string;
+                                /** @description The aggregate that a filter of `having` tests. */
+                                fn?: components["schemas"]["AggregateName"];
                                 inverted: boolean;
                                 op: string;
                                 /**

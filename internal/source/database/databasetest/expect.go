@@ -42,7 +42,8 @@ func outputsOf(q *feedmill.Query) (all []output) {
 // expect is what a query answers over the rows, each value as text.
 func expect(q *feedmill.Query, rows [][]any) [][]string {
 	outputs := outputsOf(q)
-	grouped := slices.ContainsFunc(outputs, func(o output) bool { return o.fn != "" })
+	grouped := slices.ContainsFunc(outputs, func(o output) bool { return o.fn != "" }) ||
+		slices.ContainsFunc(q.Fields, func(f feedmill.Field) bool { return len(f.Having) > 0 })
 	var groups [][][]any
 	byKey := make(map[string]int)
 	keyed := slices.ContainsFunc(outputs, func(o output) bool { return o.fn == "" })
@@ -70,6 +71,9 @@ func expect(q *feedmill.Query, rows [][]any) [][]string {
 		}
 		groups[at] = append(groups[at], row)
 	}
+	if grouped {
+		groups = slices.DeleteFunc(groups, func(g [][]any) bool { return !selects(q, g) })
+	}
 	value := func(group [][]any, o output) any { return aggregate(o.fn, group, o.column) }
 	slices.SortStableFunc(groups, func(a, b [][]any) int {
 		for _, s := range q.Sort {
@@ -80,6 +84,7 @@ func expect(q *feedmill.Query, rows [][]any) [][]string {
 		}
 		return 0
 	})
+	groups = groups[min(q.Offset, int64(len(groups))):]
 	if q.Limit > 0 && int64(len(groups)) > q.Limit {
 		groups = groups[:q.Limit]
 	}

@@ -25,6 +25,46 @@ func passes(q *feedmill.Query, row []any) bool {
 			return false
 		}
 	}
+	return q.Tree == nil || holdsFor(q, q.Tree, row)
+}
+
+// holdsFor says whether a condition holds for a row.
+func holdsFor(q *feedmill.Query, n *feedmill.WhereNode, row []any) bool {
+	for i := range n.All {
+		if !holdsFor(q, &n.All[i], row) {
+			return false
+		}
+	}
+	for i := range n.Any {
+		if holdsFor(q, &n.Any[i], row) {
+			return true
+		}
+	}
+	if n.All != nil || n.Any != nil {
+		return n.All != nil
+	}
+	i := columnIndex(n.Name)
+	return accepts(q, n.Filter, &Columns[i], row[i]) != n.Filter.Inverted
+}
+
+// selects says whether a group passes the filters on its aggregates.
+func selects(q *feedmill.Query, group [][]any) bool {
+	for _, f := range q.Fields {
+		i := columnIndex(f.Name)
+		for _, h := range f.Having {
+			fn := h.Fn
+			switch {
+			case fn != "":
+			case len(f.Aggregates) > 0:
+				fn = f.Aggregates[0].Fn
+			default:
+				fn = f.Aggregate
+			}
+			if accepts(q, h.Filter, &Columns[i], aggregate(fn, group, i)) == h.Filter.Inverted {
+				return false
+			}
+		}
+	}
 	return true
 }
 

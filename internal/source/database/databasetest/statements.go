@@ -7,7 +7,7 @@ import (
 
 var (
 	literal   = regexp.MustCompile(`'(?:[^'\\]|'')*'`)
-	selection = regexp.MustCompile(`^SELECT [^;]* FROM N(?:\.N)?(?: (?:WHERE|GROUP BY|ORDER BY|LIMIT) [^;]*)?$`)
+	selection = regexp.MustCompile(`^SELECT [^;]* FROM N(?:\.N)?(?: (?:WHERE|GROUP BY|HAVING|ORDER BY|LIMIT) [^;]*)?$`)
 	suspect   = regexp.MustCompile(`(?i)--|/\*|;|\b(?:DROP|DELETE|INSERT|UPDATE|CREATE|ALTER|INTO|SET|UNION|1=1)\b`)
 )
 
