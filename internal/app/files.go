@@ -101,8 +101,11 @@ func (a *App) watchBucket(ctx context.Context, bucket *blob.Bucket) {
 		}
 		switch err := bucket.Outage(); {
 		case err != nil:
-			if !outage {
-				a.log.Warn("the bucket with the files of feeds does not respond", "bucket", bucket.String(), "error", err)
+			if problem := "does not respond"; !outage {
+				if blob.Denied(err) {
+					problem = "denies access; check FEEDMILL_BLOB_ACCESS_KEY, FEEDMILL_BLOB_SECRET_KEY and the permissions of the key"
+				}
+				a.log.Warn("the bucket with the files of feeds "+problem, "bucket", bucket.String(), "error", err)
 			}
 			outage = true
 			_, _ = bucket.Check(ctx) // which records the result

@@ -4,32 +4,144 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/minio/minio-go/v7"
+
+	"github.com/feedmill/feedmill"
 )
 
 // owner is the name of the file with the id of the store that the files belong to.
 const owner = ".store"
 
+// restoring follows the id of the store in the claim of a restore that has not finished.
+const restoring = " restoring "
+
+// RestoreClaim is the claim of a restore of a backup. The store of the claim takes it over;
+// another store is refused.
+func RestoreClaim(store, backup string) string { return store + restoring + backup }
+
+// ParseRestoreClaim returns the store and the backup of the claim of a restore. It reports whether
+// the claim is one of a restore.
+func ParseRestoreClaim(claim string) (store, backup string, ok bool) {
+	return strings.Cut(claim, restoring)
+}
+
+// restoredFor reports whether a claim is that of a restore of a store, of which the claim may
+// not name the database yet.
+func restoredFor(claim, store string) bool {
+	of, _, ok := ParseRestoreClaim(claim)
+	return ok && (of == store || strings.HasPrefix(store, of+" "))
+}
+
 // Claim records that the files belong to a store. It fails if they belong to another store.
 func (f *Folder) Claim(ctx context.Context, store string) error {
+	held, err := f.Owner(ctx)
+	if err != nil {
+		return err
+	}
+	if held == store {
+		return nil
+	}
+	if held != "" && !restoredFor(held, store) {
+		return fmt.Errorf("%s has the files of another store (%s), and this store is %s; restore the folder that belongs to this database", f.Dir(), held, store)
+	}
+	return f.SetOwner(ctx, store)
+}
+
+// Owner is the store that the files belong to, empty if there is none.
+func (f *Folder) Owner(context.Context) (string, error) {
 	held, err := f.root.ReadFile(owner)
-	if errors.Is(err, fs.ErrNotExist) {
-		d, err := f.begin(owner)
-		if err != nil {
-			return fmt.Errorf("claim blob folder: %w", err)
-		}
-		defer d.Close()
-		if _, err := d.Write([]byte(store + "\n")); err != nil {
-			return fmt.Errorf("claim blob folder: %w", err)
-		}
-		return d.Keep(ctx)
+	if err := ignore(err, fs.ErrNotExist); err != nil {
+		return "", fmt.Errorf("claim blob folder: %w", classify(err))
+	}
+	return strings.TrimSpace(string(held)), nil
+}
+
+// SetOwner records the store that the files belong to, in place of another.
+func (f *Folder) SetOwner(ctx context.Context, store string) error {
+	d, err := f.begin(owner)
+	if err != nil {
+		return fmt.Errorf("claim blob folder: %w", err)
+	}
+	defer d.Close()
+	if _, err := d.Write([]byte(store + "\n")); err != nil {
+		return fmt.Errorf("claim blob folder: %w", err)
+	}
+	err = context.Cause(ctx)
+	if err == nil {
+		err = d.file.Sync()
+	}
+	if err == nil {
+		err = errors.Join(f.root.Rename(d.temp, owner), f.sync("."))
 	}
 	if err != nil {
 		return fmt.Errorf("claim blob folder: %w", classify(err))
 	}
-	if id := strings.TrimSpace(string(held)); id != store {
-		return fmt.Errorf("%s has the files of another store (%s), and this store is %s; restore the folder that belongs to this database", f.Dir(), id, store)
-	}
 	return nil
+}
+
+// Claim records that the files belong to a store. It fails if they belong to another store. If
+// the bucket does not respond, nothing is written or deleted until the claim succeeds.
+func (b *Bucket) Claim(ctx context.Context, store string) error {
+	b.owner.Store(&store)
+	return ignore(b.ready(ctx), feedmill.ErrUnavailable)
+}
+
+// errOwned is the error of a bucket that belongs to another store.
+var errOwned = errors.New("the bucket has the files of another store")
+
+// ready holds that the bucket belongs to the store of [Bucket.Claim].
+func (b *Bucket) ready(ctx context.Context) error {
+	owner := b.owner.Load()
+	if owner == nil || b.claimed.Load() {
+		return nil
+	}
+	held, err := b.Owner(ctx)
+	if err != nil {
+		return err
+	}
+	if held == "" || restoredFor(held, *owner) {
+		if err := b.SetOwner(ctx, *owner); err != nil {
+			return err
+		}
+		// Of two stores that claim at the same time, one reads the claim of the other.
+		if held, err = b.Owner(ctx); err != nil {
+			return err
+		}
+		if held == "" {
+			return unavailable(fmt.Errorf("%s does not return the object that was just written", b.key(ownerName)))
+		}
+	}
+	if held != *owner {
+		return fmt.Errorf("%s: %w (%s), and this store is %s; use another prefix. If that store no longer exists, delete the object %s", b, errOwned, held, *owner, b.key(ownerName))
+	}
+	b.claimed.Store(true)
+	return nil
+}
+
+// Owner is the store that the files belong to, empty if there is none.
+func (b *Bucket) Owner(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	object, err := b.client.GetObject(ctx, b.at.Bucket, b.key(ownerName), minio.GetObjectOptions{})
+	if err != nil {
+		return "", b.note(ctx, err)
+	}
+	defer object.Close()
+	held, err := io.ReadAll(io.LimitReader(object, 4096))
+	if err := ignore(b.note(ctx, err), feedmill.ErrNotFound); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(held)), nil
+}
+
+// SetOwner records the store that the files belong to, in place of another.
+func (b *Bucket) SetOwner(ctx context.Context, store string) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	text := store + "\n"
+	return b.upload(ctx, ownerName, strings.NewReader(text), int64(len(text)), "")
 }

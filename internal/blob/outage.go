@@ -1,14 +1,11 @@
 package blob
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/minio/minio-go/v7"
 
@@ -39,10 +36,26 @@ func (b *Bucket) note(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", feedmill.ErrNoRoom, err)
 	}
 	b.outage.Store(&err)
+	return unavailable(err)
+}
+
+// unavailable is the error of a bucket that does not respond, or that rejects a request.
+func unavailable(err error) error {
+	problem := "does not respond"
+	if Denied(err) {
+		problem = "denies access"
+	}
 	return fmt.Errorf("%w (%w)", &feedmill.Error{
 		Kind: feedmill.ErrUnavailable, Type: "storage-unavailable", Title: "The file storage is not available",
-		Detail: "The bucket with the files of feeds does not respond. Nothing was changed. Retry after the time in the Retry-After header.",
+		Detail: "The bucket with the files of feeds " + problem + ". Nothing was changed. Retry after the time in the Retry-After header.",
 	}, err)
+}
+
+// Denied reports whether an error is that of a bucket that rejects the credentials, so that
+// waiting does not help.
+func Denied(err error) bool {
+	status := minio.ToErrorResponse(err).StatusCode
+	return status == http.StatusForbidden || status == http.StatusUnauthorized
 }
 
 // Check makes a request to the bucket. Its error is for the operator: refused reports that the
@@ -67,45 +80,4 @@ func (b *Bucket) Check(ctx context.Context) (refused bool, err error) {
 	outage := err
 	b.outage.Store(&outage)
 	return false, fmt.Errorf("%s: %w", b, err)
-}
-
-// Claim records that the files belong to a store. It fails if they belong to another store. If
-// the bucket does not respond, nothing is written or deleted until the claim succeeds.
-func (b *Bucket) Claim(ctx context.Context, store string) error {
-	b.owner.Store(&store)
-	return ignore(b.ready(ctx), feedmill.ErrUnavailable)
-}
-
-// errOwned is the error of a bucket that belongs to another store.
-var errOwned = errors.New("the bucket has the files of another store")
-
-// ready holds that the bucket belongs to the store of [Bucket.Claim].
-func (b *Bucket) ready(ctx context.Context) error {
-	owner := b.owner.Load()
-	if owner == nil || b.claimed.Load() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	object, err := b.client.GetObject(ctx, b.at.Bucket, b.key(ownerName), minio.GetObjectOptions{})
-	if err != nil {
-		return b.note(ctx, err)
-	}
-	defer object.Close()
-	held, err := io.ReadAll(io.LimitReader(object, 4096))
-	if err = b.note(ctx, err); errors.Is(err, feedmill.ErrNotFound) {
-		text := []byte(*owner + "\n")
-		if err = b.upload(ctx, ownerName, bytes.NewReader(text), int64(len(text)), ""); err == nil {
-			// Of two stores that claim at the same time, one reads the claim of the other.
-			return b.ready(ctx)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if id := strings.TrimSpace(string(held)); id != *owner {
-		return fmt.Errorf("%s: %w (%s), and this store is %s; use another prefix. If that store no longer exists, delete the object %s", b, errOwned, id, *owner, b.key(ownerName))
-	}
-	b.claimed.Store(true)
-	return nil
 }
