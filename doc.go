@@ -14,7 +14,7 @@
 //   - From an event to its outcome: catalogue.go, event.go, gateway.go (what is
 //     public of the data sources), subscription.go, destination.go (where deliveries go, and what an attempt means), delivery.go, retry.go (when an
 //     attempt is made again, and when a subscription is given up), health.go,
-//     replay.go, replica.go, store.go.
+//     replay.go, replica.go, store.go, backup.go.
 //   - A feed and its data: feed.go, feed_type.go, feed_list.go, feed_request.go, reading.go
 //     (formats, options and findings), column.go, column_change.go,
 //     column_read.go, version.go, expect.go, link.go, table_name.go.

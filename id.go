@@ -33,6 +33,7 @@ const (
 	PrefixSession = "ses"
 	PrefixLink    = "lnk"
 	PrefixPreview = "prv"
+	PrefixBackup  = "bkp"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

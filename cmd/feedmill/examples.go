@@ -8,8 +8,11 @@ import (
 
 // examples has the examples in the help of each command, by its path.
 var examples = map[string]string{
-	"audit":  `feedmill audit --since 7d --action subscription.update`,
-	"config": `feedmill config --config feedmill.yaml`,
+	"audit": `feedmill audit --since 7d --action subscription.update`,
+	"backup": `feedmill backup /mnt/backups/feedmill --data ./feedmill-data
+feedmill backup 's3://backups/feedmill?region=eu-central-1'`,
+	"backup verify": `feedmill backup verify /mnt/backups/feedmill`,
+	"config":        `feedmill config --config feedmill.yaml`,
 	"connections create": `feedmill connections create warehouse postgres --config host=db.example --config database=shop \
   --config user=reader --config password=@password.txt --config sslmode=verify-full`,
 	"connections delete": `feedmill connections delete warehouse --yes`,
@@ -57,6 +60,7 @@ feedmill feeds list --output ids`,
 feedmill feeds upload new-orders.csv --replace df_… --mode merge --key id`,
 	"feeds versions": `feedmill feeds versions df_…
 feedmill feeds versions df_… --restore 3`,
+	"files check": `feedmill files check --deep`,
 	"feeds wait":  `feedmill feeds wait df_… --timeout 5m`,
 	"healthcheck": `feedmill healthcheck`,
 	"keys create": `feedmill keys create ci --scopes api:read,events:publish`,
@@ -70,6 +74,9 @@ feedmill login --profile staging --server https://staging.example.com`,
 	"profiles": `feedmill profiles`,
 	"query": `feedmill query warehouse sales.orders --field status --field total:sum=revenue --filter 'placed_at:last:30 days'
 feedmill query warehouse sales.orders --filter status:eq:paid,open --create Orders --every 1h`,
+	"restore": `feedmill restore /mnt/backups/feedmill --data ./restored
+FEEDMILL_VAULT_KEY=… feedmill restore /mnt/backups/feedmill --database postgres://user:password@host/restored`,
+	"resume":                      `feedmill resume --data ./restored`,
 	"serve":                       `feedmill serve --data ./feedmill-data --listen 127.0.0.1:8080`,
 	"services fields":             `feedmill services fields warehouse sales.orders`,
 	"services list":               `feedmill services list`,

@@ -59,14 +59,14 @@ insufficient credential, 130 interrupted with Ctrl-C.`,
 	}
 	root.AddCommand(
 		newServe(), newConfig(), newDoctor(), newHealthcheck(), newVersion(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(), newProfiles(),
-		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newConnections(), newQuery(), newServices(), newWorker(),
+		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newConnections(), newQuery(), newServices(), newFiles(), newBackup(), newRestore(), newResume(), newWorker(),
 	)
 	addExamples(root)
 	onlyHelps(root)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, sub := range root.Commands() {
-		if sub.HasSubCommands() {
+		if sub.HasSubCommands() && !sub.Runnable() {
 			onlyHelps(sub)
 		}
 	}

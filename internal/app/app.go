@@ -50,6 +50,7 @@ type store interface {
 	feed.Objects
 	Origin(ctx context.Context) (string, error)
 	StoreID(ctx context.Context, assign string) (string, error)
+	PausedFrom(ctx context.Context) (backup string, err error)
 	refresh.Store
 	subscribe.Store
 	subscribe.StoredURLs
@@ -103,10 +104,14 @@ const storeFile = "feedmill.db"
 func OpenExisting(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
 	if c.DatabaseURL == "" {
 		if _, err := os.Stat(filepath.Join(c.Data, storeFile)); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("data folder %s contains no store; check --data, or run 'feedmill serve' once to create one", c.Data)
+			return nil, noStore(c.Data)
 		}
 	}
 	return Open(ctx, c, log)
+}
+
+func noStore(data string) error {
+	return fmt.Errorf("data folder %s contains no store; check --data, or run 'feedmill serve' once to create one", data)
 }
 
 // Open opens the data folder and the stores, and makes what is not there yet.

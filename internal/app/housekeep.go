@@ -28,7 +28,7 @@ type housekeepingStore interface {
 // not: a little at a time, so that nobody waits for it, and at once, so that a
 // store has room for the days to come. The process began to serve at the given
 // time.
-func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
+func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds, paused *pause) {
 	const every = time.Minute
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -61,7 +61,9 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "versions and refreshes", func(now time.Time) (bool, error) { return feeds.Tend(ctx, now) })
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
-		forget("unused grants", 0, feeds.people.GiveBack)
+		if !paused.is() { // the original of a restored store may use them
+			forget("unused grants", 0, feeds.people.GiveBack)
+		}
 		forget("sign-ins", feedmill.SignInVisit, a.store.ForgetSignIns)
 		forget("audit log", feedmill.AuditRetention, a.store.ForgetAudit)
 		forget("delivery counts", feedmill.CountRetention, a.store.ForgetDeliveryCounts)

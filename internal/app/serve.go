@@ -84,6 +84,10 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err := feeds.LinkParents(ctx); err != nil {
 		return err
 	}
+	paused, err := a.newPause(ctx)
+	if err != nil {
+		return err
+	}
 	options := a.apiOptions(events, metrics)
 	options.Feeds, options.Connections, options.SignIns = feeds, feeds.connections, feeds.people
 	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version
@@ -117,14 +121,25 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	defer endParts()
 	var g errgroup.Group
 	g.Go(func() error { a.unwritten.add(who.Run(parts)); return nil })
-	g.Go(func() error { a.unwritten.add(events.dispatcher.Run(ctx)); return nil })
-	g.Go(func() error { return feeds.engine.Run(ctx) })
+	g.Go(func() error {
+		if paused.wait(ctx) {
+			a.unwritten.add(events.dispatcher.Run(ctx))
+		}
+		return nil
+	})
+	g.Go(func() error {
+		if !paused.wait(ctx) {
+			return nil
+		}
+		return feeds.engine.Run(ctx)
+	})
+	g.Go(func() error { a.awaitResume(ctx, paused); return nil })
 	g.Go(func() error {
 		machine.CollectAround(parts, func() int { return events.dispatcher.HeldBytes() + endpoints.HeldBytes() })
 		return nil
 	})
 	g.Go(func() error { return endpoints.Observe(parts) })
-	g.Go(func() error { a.housekeep(parts, began, feeds); return nil })
+	g.Go(func() error { a.housekeep(parts, began, feeds, paused); return nil })
 	g.Go(func() error { a.scrub(parts, feeds.files); return nil })
 	g.Go(func() error { a.renewFiles(parts, feeds.files); return nil })
 	if feeds.bucket != nil {

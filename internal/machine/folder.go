@@ -91,3 +91,12 @@ func ReplicaName(path string) (string, error) {
 	}
 	return fresh, nil
 }
+
+// SyncFolder waits until the names in a folder are on disk.
+func SyncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

@@ -93,3 +93,15 @@ func Pending(all []Migration, schema Schema) ([]Migration, error) {
 	}
 	return pending, nil
 }
+
+// Same returns an error for a database whose schema is not exactly that of this program. It is for
+// commands that use a store beside its server.
+func Same(all []Migration, version int) error {
+	switch {
+	case version < len(all):
+		return fmt.Errorf("the schema has version %d, but this program has version %d; start 'feedmill serve' of this program first", version, len(all))
+	case version > len(all):
+		return fmt.Errorf("%w: its schema has version %d, but this program has version %d; use the program of the server", ErrNewer, version, len(all))
+	}
+	return nil
+}

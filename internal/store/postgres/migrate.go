@@ -58,15 +58,17 @@ func migrateUp(ctx context.Context, pool *pgxpool.Pool) error {
 	})
 }
 
+// versionRow creates the table with the version of the schema.
+const versionRow = `CREATE TABLE IF NOT EXISTS schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL);
+	INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`
+
 // ensureVersionRow makes the table that migrations lock. Two sessions that
 // make it at the same moment can both fail on the catalogue's own indexes even
 // with IF NOT EXISTS, so the one that loses looks again.
 func ensureVersionRow(ctx context.Context, pool *pgxpool.Pool) error {
-	const query = `CREATE TABLE IF NOT EXISTS schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL);
-		INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`
 	var err error
 	for range 10 {
-		_, err = pool.Exec(ctx, query)
+		_, err = pool.Exec(ctx, versionRow)
 		var e *pgconn.PgError
 		if !errors.As(err, &e) || (e.Code != uniqueViolation && e.Code != duplicateTable && e.Code != duplicateObject) {
 			return err

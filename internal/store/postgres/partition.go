@@ -148,16 +148,21 @@ func (db *DB) createPartitions(ctx context.Context, wanted []time.Time) error {
 		}
 		var statements strings.Builder
 		for _, day := range fresh {
-			for _, p := range partitioned {
-				name := partitionName(p.table, day)
-				fmt.Fprintf(&statements, `CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS);
-					ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s');`, name, p.table, p.table, name,
-					feedmill.FirstID(p.prefix, day), feedmill.FirstID(p.prefix, day.Add(aDay)))
-			}
+			writePartitions(&statements, day)
 		}
 		_, err = tx.exec(ctx, statements.String())
 		return err
 	})
+}
+
+// writePartitions writes the statements that create the partitions of a day.
+func writePartitions(to *strings.Builder, day time.Time) {
+	for _, p := range partitioned {
+		name := partitionName(p.table, day)
+		fmt.Fprintf(to, `CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS);
+			ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s');`, name, p.table, p.table, name,
+			feedmill.FirstID(p.prefix, day), feedmill.FirstID(p.prefix, day.Add(aDay)))
+	}
 }
 
 // partitionIDs are ids of all the days of which events and their deliveries need

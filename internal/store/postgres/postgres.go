@@ -61,23 +61,11 @@ var errURL = errors.New("postgres: the database URL is not valid; write it as po
 
 // Open connects to the database and brings its schema up to date.
 func Open(ctx context.Context, url string, o feedmill.StoreOptions) (*DB, error) {
-	config, err := pgxpool.ParseConfig(url)
+	db, err := connect(ctx, url)
 	if err != nil {
-		return nil, errURL
+		return nil, err
 	}
-	config.MaxConns, config.MinConns = max(config.MaxConns, 16)/2, config.MinConns/2
-	db := &DB{options: o.WithDefaults(), watch: newWatch()}
-	if db.pool, err = newPool(ctx, config, planAnew, db.watch); err != nil {
-		return nil, fmt.Errorf("postgres: %w", err)
-	}
-	if db.steady, err = newPool(ctx, config, planOnce, db.watch); err != nil {
-		db.pool.Close()
-		return nil, fmt.Errorf("postgres: %w", err)
-	}
-	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
-	db.watch.stop = stop
-	go db.watchConnections(watching)
-	db.Store, db.often = record.NewStore(engine{reader{db.pool}, db}, dialect), record.NewStore(engine{reader{db.steady}, db}, dialect)
+	db.options = o.WithDefaults()
 	if err := migrateUp(ctx, db.pool); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
@@ -89,6 +77,28 @@ func Open(ctx context.Context, url string, o feedmill.StoreOptions) (*DB, error)
 		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
+	return db, nil
+}
+
+// connect connects to a database and leaves its schema as it is.
+func connect(ctx context.Context, url string) (*DB, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errURL
+	}
+	config.MaxConns, config.MinConns = max(config.MaxConns, 16)/2, config.MinConns/2
+	db := &DB{watch: newWatch()}
+	if db.pool, err = newPool(ctx, config, planAnew, db.watch); err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	if db.steady, err = newPool(ctx, config, planOnce, db.watch); err != nil {
+		db.pool.Close()
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	db.watch.stop = stop
+	go db.watchConnections(watching)
+	db.Store, db.often = record.NewStore(engine{reader{db.pool}, db}, dialect), record.NewStore(engine{reader{db.steady}, db}, dialect)
 	return db, nil
 }
 

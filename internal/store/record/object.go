@@ -145,7 +145,7 @@ func (s Store) FoundObjects(ctx context.Context, files []feedmill.UnreferencedFi
 // BeginDeleting chooses files to delete: those that were unreferenced for so long, oldest
 // first, and those with which the unreferenced files of a workspace take more than most
 // bytes; zero is any number. It also returns files whose deletion did not finish. A file
-// that a record has becomes live again instead.
+// that a record has becomes live again instead, and one that a backup has pinned stays.
 func (s Store) BeginDeleting(ctx context.Context, wait time.Duration, most int64, limit int) (names []string, err error) {
 	expired := s.d.Plus("since", wait) + ` <= ` + s.d.Now
 	var found []string
@@ -165,7 +165,7 @@ func (s Store) BeginDeleting(ctx context.Context, wait time.Duration, most int64
 		names = nil
 		in := ` WHERE state = 'unreferenced' AND file IN (SELECT name FROM ` + s.d.Names + ` n WHERE `
 		set := `UPDATE objects SET since = ` + s.d.Now + `, state = `
-		if err := tx.Send(ctx, Statement{set + `'live'` + in + referenced + `)`, []any{JSON(&found)}}, Statement{set + `'deleting'` + in + unreferenced + `)`, []any{JSON(&found)}}); err != nil {
+		if err := tx.Send(ctx, Statement{set + `'live'` + in + referenced + `)`, []any{JSON(&found)}}, Statement{set + `'deleting'` + in + unreferenced + `) AND NOT ` + s.pinned(), []any{JSON(&found)}}); err != nil {
 			return err
 		}
 		return tx.Each(ctx, scanNames(&names), `SELECT o.file FROM objects o JOIN `+s.d.Names+` n ON o.file = n.name WHERE o.state = 'deleting'`, JSON(&found))

@@ -9,8 +9,11 @@ import (
 )
 
 // Origin identifies the file of the database. A copy of the file has another origin.
-func (db *DB) Origin(context.Context) (string, error) {
-	file, err := filepath.Abs(db.file)
+func (db *DB) Origin(context.Context) (string, error) { return OriginOf(db.file) }
+
+// OriginOf is the origin of the store in a file.
+func OriginOf(file string) (string, error) {
+	file, err := filepath.Abs(file)
 	if err != nil {
 		return "", fmt.Errorf("sqlite: %w", err)
 	}

@@ -48,6 +48,7 @@ func Run(t *testing.T, e Engine) {
 			{"files of versions", filesCases},
 			{"unreferenced files", unreferencedCases},
 			{"objects", objectCases},
+			{"backups", backupCases},
 			{"sums of files", sumsCases},
 			{"links", linkCases},
 			{"refreshes", refreshCases},

@@ -19,6 +19,7 @@ type Store interface {
 	DeliveryCounts
 	Processes
 	Vault
+	Backups
 	Feeds
 	Parents
 	Versions
