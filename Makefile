@@ -47,10 +47,14 @@ SMALL := -s -w $(if $(filter Linux,$(shell uname -s)),-extldflags=-Wl$(comma)--n
 # debugging pages, 0.1 MB of the program.
 TAGS := grpcnotrace
 
+# SQLite then commits with fdatasync, which does not write the time of a change to the disk. With
+# a journaling file system that halves the time of a commit.
+CFLAGS := -O2 -g -DHAVE_FDATASYNC=1
+
 # The same sources and the same version are the same bytes, wherever they lie.
 build:
 	@echo 'building bin/feedmill; the first build compiles SQLite and links DuckDB, which takes minutes, later ones seconds'
-	CGO_ENABLED=1 go build -trimpath -buildvcs=false -tags $(TAGS) -ldflags "-buildid= $(SMALL) -X main.version=$(VERSION) -X github.com/feedmill/feedmill/internal/manual.updated=$(DATE)" -o bin/feedmill ./cmd/feedmill
+	CGO_ENABLED=1 CGO_CFLAGS="$(CFLAGS)" go build -trimpath -buildvcs=false -tags $(TAGS) -ldflags "-buildid= $(SMALL) -X main.version=$(VERSION) -X github.com/feedmill/feedmill/internal/manual.updated=$(DATE)" -o bin/feedmill ./cmd/feedmill
 
 # Without the setting every process of the race detector, and so every package,
 # sleeps for a second before it ends. One package more than there are processors

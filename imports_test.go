@@ -39,7 +39,7 @@ const (
 
 // leaves are packages for what is not the domain: small, general, and importing
 // nothing of ours but other leaves. Every package may import them, the root too.
-var leaves = []string{"internal/columnar", "internal/cron", "internal/jstext", "internal/pattern", "internal/share", "internal/strictjson", "internal/suggest"}
+var leaves = []string{"internal/columnar", "internal/cron", "internal/jstext", "internal/pagecache", "internal/pattern", "internal/share", "internal/strictjson", "internal/suggest"}
 
 // importRules hold the packages in the form of a star: all import the root
 // package and leaves, and only the wiring imports the others. The first rule that
@@ -68,7 +68,7 @@ var importRules = []importRule{
 
 // testSupport are packages that test files of any folder may import, and other
 // files of no folder.
-var testSupport = []string{"internal/reference", "internal/store/storetest", "internal/store/sqlitetest", "internal/store/pgtest", "internal/blob/s3test", "internal/decode/decodetest", "internal/connect/connecttest", "internal/share/sharetest"}
+var testSupport = []string{"internal/reference", "internal/store/storetest", "internal/store/sqlitetest", "internal/store/pgtest", "internal/blob/s3test", "internal/decode/decodetest", "internal/connect/connecttest", "internal/share/sharetest", "internal/pagecache/pagecachetest"}
 
 // realParts are packages that test files below internal/ and cmd/ may import besides:
 // tests take the real thing rather than a stand-in for it.

@@ -59,7 +59,7 @@ func buildBase(ctx context.Context, commit string) (program, hash string, err er
 func build(ctx context.Context, tree, program string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", rig.LinkerFlags(), "-o", program, "./cmd/feedmill")
 	cmd.Dir = tree
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", rig.CompilerFlags)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build in %s: %w", tree, err)

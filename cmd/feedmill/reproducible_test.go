@@ -24,7 +24,7 @@ func TestBuildsAreReproducible(t *testing.T) {
 		if err != nil {
 			t.Skipf("there is no make: %v: %s", err, plan)
 		}
-		for _, flag := range []string{"-trimpath", "-buildvcs=false", "-buildid= ", "-s -w ", "main.version=v1", "manual.updated="} {
+		for _, flag := range []string{"-DHAVE_FDATASYNC=1", "-trimpath", "-buildvcs=false", "-buildid= ", "-s -w ", "main.version=v1", "manual.updated="} {
 			if !strings.Contains(string(plan), flag) {
 				t.Errorf("%q is missing in %s", flag, plan)
 			}

@@ -60,7 +60,7 @@ func (a *App) newFeeds(ctx context.Context, version, address string, m machine.M
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	room := a.room(data, metrics)
-	blobs, bucket, err := a.openFiles(ctx, data, temp, room)
+	blobs, bucket, err := a.openFiles(ctx, data, temp, room, m)
 	if err != nil {
 		return nil, err
 	}

@@ -24,13 +24,13 @@ type fileStore interface {
 
 // openFiles opens the folder or bucket with the files of feeds. A bucket that refuses the
 // configuration is an error; one that does not respond is a warning.
-func (a *App) openFiles(ctx context.Context, data, temp string, room feed.Room) (files fileStore, bucket *blob.Bucket, err error) {
+func (a *App) openFiles(ctx context.Context, data, temp string, room feed.Room, m machine.Memory) (files fileStore, bucket *blob.Bucket, err error) {
 	if a.config.BlobURL == "" {
 		folder, err := blob.Open(filepath.Join(data, blobFolder))
 		if err != nil {
 			return nil, nil, fmt.Errorf("data folder: %w", err)
 		}
-		folder.Take = room.Disk.Take
+		folder.Take, folder.Large = room.Disk.Take, m.Draft
 		return folder, nil, nil
 	}
 	at, err := blob.ParseLocation(a.config.BlobURL)
@@ -50,7 +50,7 @@ func (a *App) openFiles(ctx context.Context, data, temp string, room feed.Room) 
 	}
 	bucket, err = blob.OpenBucket(ctx, blob.BucketOptions{
 		Location: at, AccessKey: a.config.BlobAccessKey, SecretKey: a.config.BlobSecretKey,
-		Cache: cache, CacheBytes: min(int64(a.config.CacheBytes), size/2), Take: room.Disk.Take,
+		Cache: cache, CacheBytes: min(int64(a.config.CacheBytes), size/2), Take: room.Disk.Take, Large: m.Draft,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -50,6 +50,8 @@ type BucketOptions struct {
 	CacheBytes int64
 	// Take, where it is set, is called before bytes are written to the disk.
 	Take func(n int64) error
+	// Large, if set, is the size in bytes from which drafts do not stay in memory.
+	Large int64
 	// StallTime is how long a request may wait for the next bytes, a minute if it is zero.
 	StallTime time.Duration
 }
@@ -91,7 +93,7 @@ func OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the cache of files: %w", err)
 	}
-	cached.folder.Take = o.Take
+	cached.folder.Take, cached.folder.Large = o.Take, o.Large
 	return &Bucket{client: client, at: o.Location, cache: cached}, nil
 }
 

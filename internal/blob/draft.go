@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"sync/atomic"
+
+	"github.com/feedmill/feedmill/internal/pagecache"
 )
 
 // Draft is a blob that is being written. What was written can be read at once,
@@ -31,7 +33,11 @@ type draft struct {
 	name, temp string
 	file       *os.File
 	size       atomic.Int64
+	writtenOut int64 // how much of a large draft is on disk, or on its way
 }
+
+// stride is how much of a large draft is written to disk at a time.
+const stride = 8 << 20
 
 // Begin begins a blob. It must be closed.
 func (f *Folder) Begin(name string) (Draft, error) {
@@ -58,10 +64,29 @@ func (d *draft) Write(p []byte) (int, error) {
 	}
 	n, err := d.file.Write(p)
 	d.size.Add(int64(n))
+	for d.large() && d.Size()-d.writtenOut >= stride {
+		pagecache.WriteOut(d.file, d.writtenOut, stride)
+		// The strides before are probably on disk by now.
+		pagecache.Drop(d.file, max(0, d.writtenOut-4*stride), 4*stride)
+		d.writtenOut += stride
+	}
 	return n, classify(err)
 }
 
-func (d *draft) ReadAt(p []byte, offset int64) (int, error) { return d.file.ReadAt(p, offset) }
+func (d *draft) ReadAt(p []byte, offset int64) (int, error) {
+	n, err := d.file.ReadAt(p, offset)
+	if n >= droppedRead && d.large() {
+		pagecache.Drop(d.file, offset, int64(n))
+	}
+	return n, err
+}
+
+// droppedRead is how long a read must be to drop what was read from memory. Short reads are
+// often followed by others of the same page.
+const droppedRead = 64 << 10
+
+// large reports whether the draft would displace the files of other requests from memory.
+func (d *draft) large() bool { return d.folder.Large > 0 && d.Size() > d.folder.Large }
 
 func (d *draft) Size() int64 { return d.size.Load() }
 

@@ -26,6 +26,8 @@ type Folder struct {
 	// Take, where it is set, is called before bytes are written. Its error ends the
 	// writing.
 	Take func(n int64) error
+	// Large, if set, is the size in bytes from which drafts do not stay in memory.
+	Large int64
 
 	root *os.Root
 }

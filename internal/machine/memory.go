@@ -22,6 +22,9 @@ type Memory struct {
 	Modelling, Previews int
 	// Large is the number of those that can have rows of many megabytes.
 	Large int
+	// Draft is the size from which a file that is being written does not stay in the page
+	// cache, zero if unknown.
+	Draft int64
 }
 
 // WorkerBase is the memory of a worker besides that of its database.
@@ -38,6 +41,7 @@ func divideMemory(total int64) Memory {
 	}
 	m.Worker = min(m.Worker, max(total/10, 32*mebibyte))
 	m.Server = max(total-total/16-int64(m.Workers)*(m.Worker+WorkerBase), total/4)
+	m.Draft = total / 8
 	m.Large = int(max(1, min(m.Server/largeLoad, 3)))
 	return m
 }

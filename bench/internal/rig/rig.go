@@ -162,6 +162,9 @@ func LinkerFlags() string {
 	return "-ldflags=-s -w"
 }
 
+// CompilerFlags are those of `make build`, as an environment variable.
+const CompilerFlags = "CGO_CFLAGS=-O2 -g -DHAVE_FDATASYNC=1"
+
 // Build builds the program from this tree, under a name and with build tags.
 func (r *Rig) Build(ctx context.Context, name string, tags ...string) (string, error) {
 	program := filepath.Join(r.folder, name)
@@ -170,6 +173,7 @@ func (r *Rig) Build(ctx context.Context, name string, tags ...string) (string, e
 		args = append(args, "-tags", tag)
 	}
 	build := exec.CommandContext(ctx, "go", append(args, "github.com/feedmill/feedmill/cmd/feedmill")...)
+	build.Env = append(os.Environ(), CompilerFlags)
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return "", fmt.Errorf("building feedmill: %w", err)

@@ -47,7 +47,7 @@ func Attach(ctx context.Context, file string) (*DB, error) {
 		return nil, errors.Join(fmt.Errorf("sqlite: %s: %w", file, err), db.closeConnections())
 	}
 	writer.watchWAL()
-	go db.runWriter(writer, newCheckpointer(checkpoints))
+	go db.runWriter(writer, newCheckpointer(checkpoints, file))
 	return db, nil
 }
 

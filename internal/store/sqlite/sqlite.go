@@ -124,7 +124,7 @@ func (db *DB) openConnections(ctx context.Context) (writer *direct, checkpoints 
 		writer.close()
 		return nil, nil, err
 	}
-	return writer, newCheckpointer(connection), nil
+	return writer, newCheckpointer(connection, db.file), nil
 }
 
 // closeConnections closes what nobody uses any more.

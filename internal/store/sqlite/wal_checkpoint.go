@@ -1,6 +1,11 @@
 package sqlite
 
-import "sync"
+import (
+	"os"
+	"sync"
+
+	"github.com/feedmill/feedmill/internal/pagecache"
+)
 
 // maxKeptWAL is how many bytes the WAL keeps on disk when it begins anew, however
 // long it has been.
@@ -15,13 +20,18 @@ const (
 	// were made.
 	fewFrames  = 500
 	mostPasses = 4
+	// loadedFrames is how many pages of the WAL are kept in memory ahead of the writer, and
+	// frameSize how long one is.
+	loadedFrames = 64
+	frameSize    = 24 + 4096
 )
 
 // checkpointer writes the WAL to the file while commits go on. Only when all of
 // the WAL is in the file can it begin anew, and there is always something that
 // came meanwhile; so the last bit is left to the writer.
 type checkpointer struct {
-	conn *direct // its own
+	conn *direct  // its own
+	wal  *os.File // nil if it cannot be read
 	wg   sync.WaitGroup
 	// passed gets a value when a pass is over.
 	passed chan struct{}
@@ -29,15 +39,40 @@ type checkpointer struct {
 	// long it must be for another one. They are the writer's.
 	begun, next int
 	busy        bool
+	// last is how long the WAL was after the last commit, and loaded how far it is in memory.
+	last, loaded int
 }
 
-func newCheckpointer(d *direct) *checkpointer {
-	return &checkpointer{conn: d, passed: make(chan struct{}, 1), next: checkpointFrames}
+func newCheckpointer(d *direct, file string) *checkpointer {
+	wal, err := os.Open(file + "-wal")
+	if err != nil {
+		wal = nil // commits are slower beside large files
+	}
+	return &checkpointer{conn: d, wal: wal, passed: make(chan struct{}, 1), next: checkpointFrames}
+}
+
+// load keeps the part of the WAL that the next commits overwrite in memory. A commit ends in
+// the middle of a page of the file; if large files have displaced that page, the commit waits
+// until it is read from disk.
+func (c *checkpointer) load(frames int) {
+	if c.wal == nil {
+		return
+	}
+	if frames < c.last {
+		c.loaded = 0 // it has begun anew
+	}
+	c.last = frames
+	if frames+loadedFrames/2 > c.loaded {
+		c.loaded = max(c.loaded, frames)
+		pagecache.Load(c.wal, int64(c.loaded)*frameSize, loadedFrames*frameSize)
+		c.loaded += loadedFrames
+	}
 }
 
 // committed is called by the writer after each commit.
 func (c *checkpointer) committed(writer *direct) {
 	frames := writer.frames()
+	c.load(frames)
 	if frames < c.begun {
 		c.begun, c.next = 0, checkpointFrames // it has begun anew
 	}
@@ -73,6 +108,9 @@ func (c *checkpointer) pass() {
 func (c *checkpointer) close() {
 	c.wg.Wait()
 	c.conn.close()
+	if c.wal != nil {
+		_ = c.wal.Close()
+	}
 }
 
 // checkpointPassive writes to the file what is in the WAL by now, as far as no
