@@ -110,7 +110,9 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	server.RegisterOnShutdown(func() { events.listeners.Close(); endpoints.Stop() }) // else it would wait for them
 	hello := serve.Greeting{Version: version, URL: address, Data: a.config.Data, Key: made}
 	if made != "" {
-		hello.Link = who.NewLink(first)
+		if hello.Link, err = who.NewLink(ctx, first); err != nil {
+			return err
+		}
 	}
 	hello.Print(out)
 

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -15,16 +16,14 @@ const (
 	issuerLinkAge = time.Minute
 )
 
-// links are one-time sign-in links. They are only in memory: a restart invalidates them, and
-// the key that was printed with a link still works.
+// links are one-time links that this process follows itself. They are only in memory.
 type links struct {
 	mu   sync.Mutex
 	open map[feedmill.KeyHash]link
 }
 
-// link signs in with a key or, if key is empty, as who.
+// link signs in as who.
 type link struct {
-	key     feedmill.ID
 	who     feedmill.Principal
 	expires time.Time
 }
@@ -41,26 +40,41 @@ func (l *links) add(one link) (text string) {
 	return text
 }
 
-// NewLink returns the secret of a link that signs in with a key, once.
-func (a *Authenticator) NewLink(key feedmill.ID) string {
-	return a.links.add(link{key: key, expires: time.Now().Add(linkAge)})
+// use removes a link. It reports whether there was one.
+func (l *links) use(hash feedmill.KeyHash) (found link, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, ok = l.open[hash]
+	delete(l.open, hash)
+	return found, ok
 }
+
+// NewLink returns the secret of a link that signs in with a key, once, on any replica.
+func (a *Authenticator) NewLink(ctx context.Context, key feedmill.ID) (string, error) {
+	text, now := feedmill.NewSessionToken(), time.Now()
+	return text, a.store.AddSignInLink(ctx, feedmill.HashKey(text), key, now, now.Add(linkAge))
+}
+
+// errUsedLink is the error of a link that does not sign in.
+var errUsedLink = refuse("The link was already used or has expired. Sign in with an API key.")
 
 // AuthenticateLink returns the principal of a link and invalidates the link.
 func (a *Authenticator) AuthenticateLink(ctx context.Context, text string) (feedmill.Principal, error) {
-	a.links.mu.Lock()
-	hash := feedmill.HashKey(text)
-	found, ok := a.links.open[hash]
-	delete(a.links.open, hash)
-	a.links.mu.Unlock()
-	now := time.Now()
-	if !ok || now.After(found.expires) {
-		return feedmill.Principal{}, refuse("The link was already used or has expired. Sign in with an API key.")
+	hash, now := feedmill.HashKey(text), time.Now()
+	if own, ok := a.links.use(hash); ok {
+		if now.After(own.expires) {
+			return feedmill.Principal{}, errUsedLink
+		}
+		return own.who, nil
 	}
-	if found.key == "" {
-		return found.who, nil
+	id, err := a.store.UseSignInLink(ctx, hash, now)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return feedmill.Principal{}, errUsedLink
 	}
-	key, err := a.store.KeyByID(ctx, found.key)
+	if err != nil {
+		return feedmill.Principal{}, err
+	}
+	key, err := a.store.KeyByID(ctx, id)
 	if err != nil {
 		return feedmill.Principal{}, err
 	}

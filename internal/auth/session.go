@@ -23,6 +23,10 @@ type Sessions interface {
 	TouchSession(ctx context.Context, id feedmill.ID, at time.Time) error
 	MoveSession(ctx context.Context, id, workspace feedmill.ID) error
 	DeleteSession(ctx context.Context, id feedmill.ID) error
+	// AddSignInLink adds a link that signs in with a key until a time. UseSignInLink removes it
+	// and returns its key, or an error that matches [feedmill.ErrNotFound].
+	AddSignInLink(ctx context.Context, hash feedmill.KeyHash, key feedmill.ID, now, until time.Time) error
+	UseSignInLink(ctx context.Context, hash feedmill.KeyHash, now time.Time) (feedmill.ID, error)
 }
 
 // signInAgain is the error detail for every session that has ended, for any reason.

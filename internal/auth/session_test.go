@@ -13,6 +13,30 @@ import (
 // memSessions keeps sessions in memory.
 type memSessions struct {
 	sessions map[feedmill.ID]feedmill.Session
+	links    map[feedmill.KeyHash]signInLink
+}
+
+// signInLink is a link in the store.
+type signInLink struct {
+	key   feedmill.ID
+	until time.Time
+}
+
+func (m *memSessions) AddSignInLink(_ context.Context, hash feedmill.KeyHash, key feedmill.ID, _, until time.Time) error {
+	if m.links == nil {
+		m.links = make(map[feedmill.KeyHash]signInLink)
+	}
+	m.links[hash] = signInLink{key, until}
+	return nil
+}
+
+func (m *memSessions) UseSignInLink(_ context.Context, hash feedmill.KeyHash, now time.Time) (feedmill.ID, error) {
+	found, ok := m.links[hash]
+	if !ok || !found.until.After(now) {
+		return "", feedmill.ErrNotFound
+	}
+	delete(m.links, hash)
+	return found.key, nil
 }
 
 func (m *memSessions) CreateSession(_ context.Context, s feedmill.Session) error {
@@ -180,8 +204,13 @@ func TestLinksWorkOnce(t *testing.T) {
 	store := newStore()
 	a := newAuthenticator(t, store, Options{})
 	id := store.add(feedmill.NewKeySecret(), feedmill.DefaultWorkspace, feedmill.Scopes...)
-	link := a.NewLink(id)
-	who, err := a.AuthenticateLink(t.Context(), link)
+	link, err := a.NewLink(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Another replica on the same store takes it too.
+	other := newAuthenticator(t, store, Options{})
+	who, err := other.AuthenticateLink(t.Context(), link)
 	if err != nil || who.Subject != string(id) {
 		t.Errorf("the link is of %+v (%v)", who, err)
 	}

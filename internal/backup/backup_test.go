@@ -95,7 +95,7 @@ func TestRenewalStopsTheWork(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
-	if !errors.Is(err, feedmill.ErrPinLost) || !strings.Contains(err.Error(), "run it again") {
+	if !errors.Is(err, feedmill.ErrPinLost) || !strings.Contains(err.Error(), "run the command again") {
 		t.Error(err)
 	}
 }

@@ -40,7 +40,7 @@ func Pinned(ctx context.Context, by Pinner, id string, lease time.Duration, do f
 		err = by.RenewPin(ctx, id, lease)
 	}
 	if errors.Is(err, feedmill.ErrPinLost) {
-		return fmt.Errorf("the backup is not complete: %w; run it again", err)
+		return fmt.Errorf("%w; run the command again", err)
 	}
 	const unpinTime = 5 * time.Second
 	ending, end := context.WithTimeout(context.WithoutCancel(ctx), unpinTime)

@@ -89,3 +89,21 @@ func (s Store) ForgetSessions(ctx context.Context, before time.Time, limit int) 
 	})
 	return n, err
 }
+
+// AddSignInLink adds a link that signs in with a key until a time. Links that have expired are
+// removed.
+func (s Store) AddSignInLink(ctx context.Context, hash feedmill.KeyHash, key feedmill.ID, now, until time.Time) error {
+	return s.db.Write(ctx, func(tx Tx) error {
+		return tx.Send(ctx, Statement{`DELETE FROM sign_in_links WHERE expires_at <= ?1`, []any{s.time(now)}},
+			insert("sign_in_links", `hash, key_id, expires_at`, hash[:], key, s.time(until)))
+	})
+}
+
+// UseSignInLink removes a link and returns its key. A link that was used or has expired is
+// [feedmill.ErrNotFound].
+func (s Store) UseSignInLink(ctx context.Context, hash feedmill.KeyHash, now time.Time) (key feedmill.ID, err error) {
+	err = s.db.Write(ctx, func(tx Tx) error {
+		return tx.One(ctx, `DELETE FROM sign_in_links WHERE hash = ?1 AND expires_at > ?2 RETURNING key_id`, []any{hash[:], s.time(now)}, &key)
+	})
+	return key, err
+}

@@ -26,9 +26,36 @@ type Sessions interface {
 	// ForgetSessions removes up to limit sessions from before a time and
 	// reports how many.
 	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
+	// AddSignInLink adds a link that signs in with a key, once and until a time. UseSignInLink
+	// returns its key, or [feedmill.ErrNotFound] if it was used or has expired.
+	AddSignInLink(ctx context.Context, hash feedmill.KeyHash, key feedmill.ID, now, until time.Time) error
+	UseSignInLink(ctx context.Context, hash feedmill.KeyHash, now time.Time) (feedmill.ID, error)
 }
 
 var sessionCases = []testCase{
+	{name: "a sign-in link works once and until it expires", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		first, second, at := feedmill.HashKey("first"), feedmill.HashKey("second"), now()
+		must(t, s.AddSignInLink(ctx, first, "key_1", at, at.Add(time.Hour)))
+		must(t, s.AddSignInLink(ctx, second, "key_2", at, at.Add(time.Minute)))
+		_, err := s.UseSignInLink(ctx, second, at.Add(time.Minute))
+		want(t, err, feedmill.ErrNotFound)
+		key, err := s.UseSignInLink(ctx, second, at.Add(time.Second))
+		must(t, err)
+		equal(t, "key", "key_2", key)
+		for _, hash := range []feedmill.KeyHash{second, feedmill.HashKey("third")} {
+			_, err := s.UseSignInLink(ctx, hash, at)
+			want(t, err, feedmill.ErrNotFound)
+		}
+		// A new link removes those that have expired, and no other.
+		must(t, s.AddSignInLink(ctx, second, "key_2", at.Add(time.Minute), at.Add(3*time.Minute)))
+		key, err = s.UseSignInLink(ctx, first, at)
+		must(t, err)
+		equal(t, "key", "key_1", key)
+		must(t, s.AddSignInLink(ctx, first, "key_1", at.Add(3*time.Minute), at.Add(time.Hour)))
+		_, err = s.UseSignInLink(ctx, second, at)
+		want(t, err, feedmill.ErrNotFound)
+	}},
 	{name: "found by its token and by the one before", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
