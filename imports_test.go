@@ -56,6 +56,7 @@ var importRules = []importRule{
 	{folder: "internal/source/database/duckdb", may: []string{root, family, "internal/query/..."}, tests: []string{"internal/lake", "internal/lake/worker"}},
 	{folder: "internal/source/database/sqlite", may: []string{root, family, "internal/query/..."}, tests: []string{"internal/lake", "internal/lake/worker", "internal/lake/worker/sqlite"}},
 	{folder: "internal/source/...", may: []string{root, family, "internal/decode/...", "internal/query/..."}},
+	{folder: "internal/iceberg", may: []string{root}, tests: []string{"internal/lake/parquet"}},
 	{folder: "internal/manual", may: []string{"docs"}, tests: []string{"internal/api/openapi"}},
 	{folder: "internal/lake/...", may: []string{root, family, "internal/query/..."}},
 	{folder: "internal/store/storetest/...", may: []string{root}},
