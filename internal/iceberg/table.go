@@ -112,10 +112,23 @@ func (t *Table) schema(id int) *Schema {
 	return &t.schemas[at]
 }
 
-// Expire removes the snapshots of versions that are not kept, but never the current one.
-func (t *Table) Expire(kept func(version int64) bool) {
+// Files are the paths of the files that a reader of the snapshot reads.
+func (s *Snapshot) Files() (paths []string) {
+	for _, m := range s.manifests {
+		for i := range m.entries {
+			if m.entries[i].status != statusDeleted {
+				paths = append(paths, m.entries[i].file.Path)
+			}
+		}
+	}
+	return paths
+}
+
+// Expire removes the snapshots that are not kept, but never the current one: those of swept
+// versions, and those whose files were joined since, because such files are swept as well.
+func (t *Table) Expire(kept func(*Snapshot) bool) {
 	current := t.Current()
-	t.Snapshots = slices.DeleteFunc(t.Snapshots, func(s *Snapshot) bool { return s != current && !kept(s.Version) })
+	t.Snapshots = slices.DeleteFunc(t.Snapshots, func(s *Snapshot) bool { return s != current && !kept(s) })
 	used := map[int]bool{t.current: true}
 	for _, s := range t.Snapshots {
 		used[s.schema] = true

@@ -206,12 +206,12 @@ func TestLoad(t *testing.T) {
 			files = files[25:] // some are gone
 		}
 		last := s.commit(Version{Number: n + 1, Columns: testColumns(), Files: files})
-		s.table.Expire(func(version int64) bool { return version > n-10 })
+		s.table.Expire(func(s *Snapshot) bool { return s.Version > n-10 })
 		loaded, err := Load(s.table.Location, last.Path, s.read)
 		if err != nil {
 			t.Fatal(err)
 		}
-		loaded.Expire(func(version int64) bool { return version > n-10 })
+		loaded.Expire(func(s *Snapshot) bool { return s.Version > n-10 })
 		if diff := cmp.Diff(s.table.Objects(), loaded.Objects()); diff != "" {
 			t.Fatalf("version %d (-written +loaded):\n%s", n+1, diff)
 		}
@@ -267,7 +267,7 @@ func TestSize(t *testing.T) {
 		case n >= int64(most)-100:
 			last = append(last, size)
 		}
-		s.table.Expire(func(version int64) bool { return version > n-999 })
+		s.table.Expire(func(s *Snapshot) bool { return s.Version > n-999 })
 	}
 	sum := func(of []int) (n int) {
 		for _, size := range of {
@@ -323,6 +323,13 @@ func TestManifestsAreReused(t *testing.T) {
 	three := paths()
 	if len(three) != 3 || three[0] == two[0] || three[1] != two[1] {
 		t.Errorf("manifests %v, then %v", two, three)
+	}
+	var files []string
+	for _, path := range s.table.Current().Files() {
+		files = append(files, filepath.Base(path))
+	}
+	if want := []string{"b.parquet", "c.parquet"}; !slices.Equal(files, want) {
+		t.Errorf("the current snapshot has the files %v, want %v", files, want)
 	}
 	var operations []Operation
 	for _, snapshot := range s.table.Snapshots {
