@@ -7,6 +7,7 @@
 #   make fmt      format the code
 #   make openapi-tools  install the tools that check /openapi.json
 #   make readers  install the independent readers of Parquet and Arrow files
+#   make iceberg  build a reader of Iceberg tables with iceberg-go for TestIcebergGo, a long test
 #   make clickhouse  install ClickHouse (550 MB) for TestClickHouse, a long test
 #   make s3-server  build the S3 server of the tests
 #   make vulncheck  look for known vulnerabilities; needs the internet
@@ -32,7 +33,7 @@ READERS := bin/tools/readers/installed
 
 CHECKS = go mod verify && GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
 
-.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools s3-server readers clickhouse
+.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools s3-server readers clickhouse iceberg
 
 run: build
 	bin/feedmill serve
@@ -140,3 +141,9 @@ clickhouse: bin/tools/clickhouse/installed
 bin/tools/%/installed: tools/%/package.json tools/%/package-lock.json tools/%/.npmrc
 	@mkdir -p $(@D) && cp $^ $(@D)/
 	@npm ci --prefix $(@D) --loglevel=error && touch $@ || echo 'npm could not install $*; its tests will fail'
+
+# iceberg-go depends on 52 modules, so it has a module of its own.
+iceberg: bin/tools/iceberg
+
+bin/tools/iceberg: tools/iceberg/go.mod tools/iceberg/go.sum tools/iceberg/main.go
+	go -C tools/iceberg build -o ../../bin/tools/ .

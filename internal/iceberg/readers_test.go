@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -140,6 +142,42 @@ func TestClickHouse(t *testing.T) {
 		}
 		return at.UnixMicro()
 	})
+}
+
+// TestIcebergGo has iceberg-go read the metadata and plan a scan of every version.
+func TestIcebergGo(t *testing.T) {
+	if os.Getenv("FEEDMILL_LONG") == "" {
+		t.Skip("this is for FEEDMILL_LONG=1; TestIcebird runs every time")
+	}
+	program, err := filepath.Abs("../../bin/tools/iceberg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("the reader is not built; run make iceberg: %v", err)
+	}
+	s := newStore(t, "")
+	metadata, _, _ := s.history(true)
+	command := exec.CommandContext(t.Context(), program, s.table.Location+"/"+metadata.Path)
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string][]string
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	at := s.table.Location + "/data/"
+	want := map[string][]string{
+		"1": {at + "a.parquet 200 3"},
+		"2": {at + "a.parquet 200 3", at + "b.parquet 30 4"},
+		"3": {at + "b.parquet 30 4", at + "c.parquet 10 4"},
+		"4": {at + "joined.parquet 40 4"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("planned files differ (-want +got):\n%s", diff)
+	}
 }
 
 // runReader runs a program of testdata with the packages that make installs.
