@@ -52,7 +52,7 @@ var importRules = []importRule{
 	{folder: "internal/app/browser", may: []string{root, "client", "internal/..."}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
 	{folder: "internal/api/...", may: []string{root, family, "internal/query", "client"}},
-	{folder: "internal/feed/...", may: []string{root, family, "internal/decode/...", "internal/model", "internal/lake/...", "internal/query/..."}, tests: []string{"internal/refresh", "internal/source/database", "internal/source/database/databasetest"}},
+	{folder: "internal/feed/...", may: []string{root, family, "internal/decode/...", "internal/iceberg", "internal/model", "internal/lake/...", "internal/query/..."}, tests: []string{"internal/refresh", "internal/source/database", "internal/source/database/databasetest"}},
 	{folder: "internal/source/database/duckdb", may: []string{root, family, "internal/query/..."}, tests: []string{"internal/lake", "internal/lake/worker"}},
 	{folder: "internal/source/database/sqlite", may: []string{root, family, "internal/query/..."}, tests: []string{"internal/lake", "internal/lake/worker", "internal/lake/worker/sqlite"}},
 	{folder: "internal/source/...", may: []string{root, family, "internal/decode/...", "internal/query/..."}},

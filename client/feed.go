@@ -64,6 +64,17 @@ type DataFeed struct {
 	Rules     int       `json:"rules"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+	// Table is the feed as an Iceberg table, nil if there is none or in a list.
+	Table *Table `json:"table,omitzero"`
+}
+
+// Table is a feed as a table of the Iceberg catalogue.
+type Table struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Version is the version of the feed that the table's current snapshot has.
+	Version          int64  `json:"version"`
+	MetadataLocation string `json:"metadataLocation"`
 }
 
 // FeedError says why a refresh failed.

@@ -131,7 +131,7 @@ func TestVersionsOutliveKills(t *testing.T) {
 	folder := t.TempDir()
 	data := filepath.Join(folder, "data")
 	begin := func() *process {
-		p, err := launch(folder, nil, "--data="+data)
+		p, err := launch(folder, nil, "--data="+data, "--iceberg-local=true")
 		return p.until(t, err)
 	}
 	p := begin()
@@ -167,6 +167,7 @@ func TestVersionsOutliveKills(t *testing.T) {
 		p.kill()
 		cancel()
 		working.Wait()
+		wholeTables(t, data)
 		p = begin()
 		c := p.client(key)
 		now, err := c.DataFeed(t.Context(), f.id)
@@ -197,6 +198,17 @@ func TestVersionsOutliveKills(t *testing.T) {
 	}
 }
 
+// wholeTables holds that all files which the current metadata of tables names exist.
+func wholeTables(t *testing.T, data string) {
+	t.Helper()
+	onDisk := filesBelow(t, data)
+	for _, name := range usedFiles(t, data) {
+		if _, ok := slices.BinarySearch(onDisk, name); !ok {
+			t.Errorf("%s is used and does not exist", name)
+		}
+	}
+}
+
 // filesBelow are the names of the files of feeds in a data folder.
 func filesBelow(t *testing.T, data string) (names []string) {
 	t.Helper()
@@ -213,7 +225,7 @@ func filesBelow(t *testing.T, data string) (names []string) {
 	return names
 }
 
-// usedFiles are the names of the files that versions and refreshes have.
+// usedFiles are the names of the files that versions, refreshes and tables have.
 func usedFiles(t *testing.T, data string) (names []string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(data, "feedmill.db")+"?mode=ro")
@@ -221,7 +233,7 @@ func usedFiles(t *testing.T, data string) (names []string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := db.QueryContext(t.Context(), `SELECT file FROM version_files UNION SELECT original FROM feed_versions UNION SELECT rejects FROM refreshes ORDER BY 1`)
+	rows, err := db.QueryContext(t.Context(), `SELECT file FROM version_files UNION SELECT original FROM feed_versions UNION SELECT rejects FROM refreshes UNION SELECT file FROM table_files ORDER BY 1`)
 	if err != nil {
 		t.Fatal(err)
 	}

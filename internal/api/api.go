@@ -229,6 +229,9 @@ func New(o Options) *Server {
 	for _, r := range s.routes() {
 		s.handle(r)
 	}
+	for _, r := range s.icebergRoutes() {
+		s.handle(r)
+	}
 	s.open()
 	return s
 }

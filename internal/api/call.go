@@ -230,6 +230,13 @@ func (c *call) readQuery(rt route) {
 	if c.r.URL.RawQuery == "" {
 		return
 	}
+	if rt.iceberg {
+		c.query = make(map[string]string)
+		for name, values := range c.r.URL.Query() {
+			c.query[name] = values[0]
+		}
+		return
+	}
 	values, err := parseQuery(c.r.URL.RawQuery)
 	if err != nil {
 		c.fault(feedmill.Fault{Parameter: "?", Detail: "The query string is not valid. Percent-encode its special characters."})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -48,6 +49,8 @@ type feedView struct {
 	Rules           int            `json:"rules"`
 	CreatedAt       timestamp      `json:"createdAt"`
 	UpdatedAt       timestamp      `json:"updatedAt"`
+	// Table is only in the record of one feed.
+	Table *client.Table `json:"table,omitzero"`
 }
 
 func viewSchedule(s feedmill.Schedule) *client.Schedule {
@@ -218,7 +221,14 @@ func (s *Server) getFeed(c *call) (answer, error) {
 		return answer{}, err
 	}
 	f.Warnings = slices.Concat(f.Warnings, upstream)
-	return feedAnswer(http.StatusOK, f), nil
+	view := viewFeed(f)
+	t, err := s.Feeds.StoredTable(c.ctx(), f.Workspace, f.ID)
+	if err == nil {
+		view.Table = &client.Table{Namespace: string(f.Workspace), Name: f.TableName, Version: t.Version, MetadataLocation: s.Feeds.MetadataLocation(t.Metadata)}
+	} else if !errors.Is(err, feedmill.ErrNotFound) {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{feedURL(f.ID)}, view}), nil
 }
 
 func (s *Server) deleteFeed(c *call) (answer, error) {

@@ -10,6 +10,7 @@ import (
 
 // FeedStore has the feeds, their versions and their refreshes.
 type FeedStore interface {
+	TableStore
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmill.FeedSearch) (feedmill.FeedsFound, error)
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
@@ -50,6 +51,14 @@ type Feeds interface {
 	// UpstreamWarnings warns of feeds upstream that fail or are stale.
 	Upstream(feedmill.FeedType, feedmill.FeedVersion) []feedmill.UpstreamVersion
 	UpstreamWarnings(context.Context, feedmill.Feed) ([]feedmill.Warning, error)
+
+	// Table finds the table of a feed, with its metadata, after all changes so far, and
+	// StoredTable as it was last written, without its metadata. A feed without one is
+	// feedmill.ErrNotFound.
+	Table(ctx context.Context, workspace, feed feedmill.ID) (feedmill.Table, []byte, error)
+	StoredTable(ctx context.Context, workspace, feed feedmill.ID) (feedmill.Table, error)
+	// MetadataLocation is where readers of tables find a metadata file.
+	MetadataLocation(name string) string
 
 	// CreateFetched makes a feed that fetches its data, and has its first
 	// refresh begin.

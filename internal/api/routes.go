@@ -29,8 +29,19 @@ type route struct {
 	formats string
 	// long says that the body or the answer can be so large that only the
 	// time for each part of it is bounded, and not that for the whole.
-	long   bool
-	handle func(*call) (answer, error)
+	long bool
+	// iceberg says that the operation is one of the catalogue: its errors have another shape,
+	// and it ignores unknown parameters.
+	iceberg bool
+	handle  func(*call) (answer, error)
+}
+
+// problem renders a problem in the shape of the operation.
+func (r route) problem(p problem) answer {
+	if r.iceberg {
+		return p.icebergAnswer()
+	}
+	return p.answer()
 }
 
 // repeatable reports whether an Idempotency-Key makes the operation happen once.
@@ -170,7 +181,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.mux.ServeHTTP(w, r)
 		return
 	}
-	s.serve(w, r, route{handle: func(c *call) (answer, error) { return s.unmatched(c.r) }})
+	s.serve(w, r, route{iceberg: strings.HasPrefix(r.URL.Path, "/iceberg/"), handle: func(c *call) (answer, error) { return s.unmatched(c.r) }})
 }
 
 // unmatched is the answer to a path or method that there is not.
@@ -196,7 +207,7 @@ func (s *Server) unmatched(r *http.Request) (answer, error) {
 		Type: "/problems/method-not-allowed", Title: "The method is not allowed", Status: http.StatusMethodNotAllowed,
 		Detail: "Use one of " + strings.Join(allow, ", ") + ".", Instance: instance(r),
 	}
-	a := p.answer()
+	a := route{iceberg: strings.HasPrefix(r.URL.Path, "/iceberg/")}.problem(p)
 	a.set("Allow", strings.Join(allow, ", "))
 	return a, nil
 }

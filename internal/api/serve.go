@@ -113,7 +113,7 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			a = problemOf(err, instance(c.r), c.requestID).answer()
+			a = rt.problem(problemOf(err, instance(c.r), c.requestID))
 		}
 	}()
 	a, err := s.perform(c, w, rt)
@@ -125,7 +125,7 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 		err = fmt.Errorf("%w: %w", errTooSlow, err)
 	}
 	if err != nil {
-		a = problemOf(err, instance(c.r), c.requestID).answer()
+		a = rt.problem(problemOf(err, instance(c.r), c.requestID))
 	}
 	if c.challenge != "" {
 		a.set("WWW-Authenticate", c.challenge)

@@ -27,6 +27,11 @@ type notedFeeds struct {
 	ready chan struct{}
 }
 
+// StoredTable is not found: no feed of these tests is a table.
+func (n *notedFeeds) StoredTable(context.Context, feedmill.ID, feedmill.ID) (feedmill.Table, error) {
+	return feedmill.Table{}, feedmill.ErrNotFound
+}
+
 // UpstreamWarnings is empty: no feed of these tests is built from another.
 func (n *notedFeeds) UpstreamWarnings(context.Context, feedmill.Feed) ([]feedmill.Warning, error) {
 	return nil, nil

@@ -280,7 +280,9 @@ var (
 	anyTime   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 	anySecret = regexp.MustCompile(`\b(fm|whsec)_[A-Za-z0-9_+/=-]{40,}`)
 	anyHash   = regexp.MustCompile(`sha256:[0-9a-f]{64}`) // of data with an id in it
-	anyTaken  = regexp.MustCompile(`"durationMs":[0-9.]+`)
+	// anyNumbered is the default name of a table, which counts the feeds of the workspace with the same name.
+	anyNumbered = regexp.MustCompile(`("tableName":"[^"]*?)_\d+"`)
+	anyTaken    = regexp.MustCompile(`"durationMs":[0-9.]+`)
 )
 
 // anonymous is an answer without what differs between any two requests.
@@ -288,6 +290,7 @@ func (r reply) anonymous() reply {
 	hide := func(s string) string {
 		s = anySecret.ReplaceAllString(anyHash.ReplaceAllString(s, "*"), "${1}_*")
 		s = anyID.ReplaceAllStringFunc(s, func(id string) string { p, _, _ := strings.Cut(id, "_"); return p + "_*" })
+		s = anyNumbered.ReplaceAllString(s, `$1"`)
 		return anyTaken.ReplaceAllString(anyTime.ReplaceAllString(s, "*"), "*")
 	}
 	header := make(http.Header)

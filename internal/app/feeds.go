@@ -99,7 +99,7 @@ func (a *App) newFeeds(ctx context.Context, version, address string, m machine.M
 		options.Elsewhere = files.Elsewhere
 	}
 	engine := refresh.New(options)
-	made := feed.New(fetcher, feed.Options{Store: a.store, Engine: engine, Events: events})
+	made := feed.New(fetcher, feed.Options{Store: a.store, Engine: engine, Events: events, TableRoot: a.tableRoot(blobs, bucket)})
 	return &feeds{made, engine, pool, blobs, bucket, files, connections, connect.New(links, connections, made), holder}, nil
 }
 

@@ -19,6 +19,8 @@ type fileStore interface {
 	feed.Files
 	// Claim records that the files belong to a store. It fails if they belong to another store.
 	Claim(ctx context.Context, store string) error
+	// Dir is the folder with the files, or with local copies of them.
+	Dir() string
 	Close() error
 }
 

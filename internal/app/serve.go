@@ -143,6 +143,9 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	g.Go(func() error { return endpoints.Observe(parts) })
 	g.Go(func() error { a.housekeep(parts, began, feeds, paused); return nil })
 	g.Go(func() error { a.scrub(parts, feeds.files); return nil })
+	if feeds.TableRoot != "" {
+		g.Go(func() error { a.writeTables(parts, feeds); return nil })
+	}
 	g.Go(func() error { a.renewFiles(parts, feeds.files); return nil })
 	if feeds.bucket != nil {
 		g.Go(func() error { a.watchBucket(parts, feeds.bucket); return nil })

@@ -55,6 +55,7 @@ type Config struct {
 	EventFamilies    []string
 	EventTypes       []feedmill.EventType
 	EnforceSchemas   bool
+	IcebergLocal     bool
 	MaxSubscriptions int
 	MaxUploadBytes   int64
 	MaxStoredBytes   Bytes
@@ -104,6 +105,7 @@ var Settings = []Setting{
 	{Name: "blobSecretKeyFile", Help: "file with the secret key of the bucket", field: func(c *Config) any { return &c.BlobSecretKeyFile }},
 	{Name: "cache", Help: "folder for local copies of files of the bucket, on the file system of the data folder; default: cache in the data folder", field: func(c *Config) any { return &c.Cache }},
 	{Name: "cacheBytes", Default: "10GiB", Help: "maximum size of the local copies, at most half of the disk", field: func(c *Config) any { return &c.CacheBytes }},
+	{Name: "icebergLocal", Default: "false", Help: "whether feeds are Iceberg tables with file:// locations if the files are in the data folder", field: func(c *Config) any { return &c.IcebergLocal }},
 	{Name: "vaultKey", Secret: true, Help: "key that encrypts secrets at rest, at least 32 characters; default: a file in the data folder", field: func(c *Config) any { return &c.VaultKey }, check: checkVaultKey},
 	{Name: "bootstrapKey", Secret: true, Help: "first admin key, at least 24 characters; default: generated and printed once", field: func(c *Config) any { return &c.BootstrapKey }, check: checkBootstrapKey},
 	{Name: "logLevel", Default: "info", Help: "lowest level to log: debug, info, warn or error", field: func(c *Config) any { return &c.LogLevel }, check: checkLogLevel},

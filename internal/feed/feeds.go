@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -11,6 +12,7 @@ import (
 type Store interface {
 	Versions
 	Parents
+	Tables
 	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, response *feedmill.IdempotentResponse) error
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
@@ -57,6 +59,9 @@ type Options struct {
 	Store  Store
 	Engine Engine
 	Events Events
+	// TableRoot is where readers of tables find the files, such as s3://bucket/prefix. It is
+	// empty if there are no tables.
+	TableRoot string
 }
 
 // Feeds makes and changes feeds and keeps them up to date. What happens to a
@@ -67,6 +72,10 @@ type Feeds struct {
 	Options
 	exports exports
 	adding  feedQueue
+	// rewritten has the last version of a feed whose files were rewritten for its table.
+	rewritten sync.Map
+	// elsewhere has the feeds whose files another replica has.
+	elsewhere sync.Map
 }
 
 // New makes feeds of what a fetcher brings.

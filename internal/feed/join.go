@@ -56,13 +56,21 @@ func (f *Feeds) join(ctx context.Context, workspace feedmill.ID, v feedmill.Feed
 	if first >= len(v.Files)-1 {
 		return v, nil
 	}
-	if err := f.Room.Disk.Check(); err != nil {
+	if err := f.replaceFiles(ctx, workspace, v, first); err != nil {
 		return v, err
+	}
+	return f.Store.FeedVersion(ctx, workspace, v.Feed, v.Number)
+}
+
+// replaceFiles is join for any number of files.
+func (f *Feeds) replaceFiles(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, first int) error {
+	if err := f.Room.Disk.Check(); err != nil {
+		return err
 	}
 	name := string(v.Feed) + "/" + strings.TrimPrefix(string(feedmill.NewID(feedmill.PrefixRefresh)), feedmill.PrefixRefresh+"_") + "-joined.parquet"
 	joined, err := f.Reader.Join(ctx, name, lakeVersion(v), first)
 	if err != nil {
-		return v, err
+		return err
 	}
 	files := v.FileNames()[first:]
 	replaced := make([]feedmill.UnreferencedFile, len(files))
@@ -77,12 +85,12 @@ func (f *Feeds) join(ctx context.Context, workspace feedmill.ID, v feedmill.Feed
 	})
 	if err != nil {
 		f.dropJoined(name, err)
-		return v, err
+		return err
 	}
 	if err := f.markUnreferenced(ctx, replaced); err != nil {
 		f.Log.Warn("joined files could not be deleted; the next sweep deletes them", "feed", v.Feed, "error", err)
 	}
-	return f.Store.FeedVersion(ctx, workspace, v.Feed, v.Number)
+	return nil
 }
 
 // dropJoined removes a file that the store did not take. Where the store cannot say

@@ -179,12 +179,12 @@ func (c *commit) write() (objects []Object, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("write manifest: %w", err)
 		}
-		object := Object{"metadata/" + contentName(content) + "-m0.avro", content}
+		object := Object{"metadata/" + c.table.contentName(content) + "-m0.avro", content}
 		m.path, m.length = at+object.Path, int64(len(content))
 		objects = append(objects, object)
 	}
 	list := Object{Content: encodeList(c.snapshot)}
-	list.Path = fmt.Sprintf("metadata/snap-%d-%s.avro", c.snapshot.ID, contentName(list.Content))
+	list.Path = fmt.Sprintf("metadata/snap-%d-%s.avro", c.snapshot.ID, c.table.contentName(list.Content))
 	c.snapshot.list = at + list.Path
 	return append(objects, list), nil
 }

@@ -2,11 +2,15 @@ package iceberg
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
 	"strings"
 )
+
+// ErrMoved is the error of a table whose files were written for another location.
+var ErrMoved = errors.New("the table has moved")
 
 // Load reads a table from its metadata file, whose path is given. read returns the content
 // of a file that this package wrote.
@@ -18,6 +22,9 @@ func Load(location, file string, read func(path string) ([]byte, error)) (*Table
 	var m tableJSON
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("read table metadata: %w", err)
+	}
+	if m.Location != location {
+		return nil, fmt.Errorf("%w: from %s to %s", ErrMoved, m.Location, location)
 	}
 	t := &Table{
 		UUID: m.UUID, Location: location, schemas: m.Schemas, current: m.CurrentSchema, lastColumn: m.LastColumn,

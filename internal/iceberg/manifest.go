@@ -215,9 +215,10 @@ func readMap[V any](r *avroReader, value func() V) map[int]V {
 	return m
 }
 
-// contentName is the name of a file by its content, so that a file that is written twice is
-// written once.
-func contentName(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:16])
+// contentName is the name of a file by its content.
+func (t *Table) contentName(content []byte) string {
+	sum := sha256.New()
+	sum.Write([]byte(t.Salt))
+	sum.Write(content)
+	return hex.EncodeToString(sum.Sum(nil)[:16])
 }

@@ -29,7 +29,7 @@ func ReadStatistics(path string, file io.ReaderAt, size int64, columns []feedmil
 	defer r.Close()
 	m := r.MetaData()
 	if m.Schema.NumColumns() != len(columns) {
-		return Statistics{}, fmt.Errorf("%s has %d columns, want %d", path, m.Schema.NumColumns(), len(columns))
+		return Statistics{}, &NotConformingError{File: path, From: fmt.Sprintf("one of %d", m.Schema.NumColumns()), To: fmt.Sprintf("one of %d", len(columns))}
 	}
 	s := Statistics{Sizes: map[int]int64{}, Nulls: map[int]int64{}, Lower: map[int][]byte{}, Upper: map[int][]byte{}}
 	for i := range m.RowGroups {

@@ -16,7 +16,9 @@ import (
 type Table struct {
 	// UUID identifies the table, and Location is where its files are.
 	UUID, Location string
-	Snapshots      []*Snapshot
+	// Salt makes the names of files differ from those of other writers of the same content.
+	Salt      string
+	Snapshots []*Snapshot
 
 	schemas      []Schema
 	current      int // the id of the current schema
@@ -82,6 +84,22 @@ func (t *Table) Current() *Snapshot {
 	}
 	return t.Snapshots[len(t.Snapshots)-1]
 }
+
+// Number makes n the number of the next metadata file. Readers that list files take the
+// greatest.
+func (t *Table) Number(n int) { t.written = n - 1 }
+
+// Earlier are the locations of the metadata files before the next one, which readers can still
+// find in it.
+func (t *Table) Earlier() (paths []string) {
+	for _, e := range t.earlier {
+		paths = append(paths, e.File)
+	}
+	return paths
+}
+
+// Schema is the id of the current schema. It changes with the columns.
+func (t *Table) Schema() int { return t.current }
 
 // Relabel makes columns the current schema. Snapshots keep theirs.
 func (t *Table) Relabel(columns []feedmill.Column) error {
@@ -247,7 +265,7 @@ func (t *Table) Metadata(at time.Time) (Object, error) {
 		return Object{}, fmt.Errorf("write table metadata: %w", err)
 	}
 	t.written++
-	name := contentName(text)
+	name := t.contentName(text)
 	file := Object{fmt.Sprintf("metadata/%05d-%s-%s-%s-%s-%s.metadata.json", t.written, name[:8], name[8:12], name[12:16], name[16:20], name[20:]), text}
 	t.earlier = append(slices.Clone(t.earlier), earlierMetadata{t.updated, t.Location + "/" + file.Path})
 	t.earlier = t.earlier[max(len(t.earlier)-keepMetadata, 0):]

@@ -13,6 +13,8 @@ import (
 type feedUse struct {
 	Head     feedHead
 	Snippets []snippet
+	// Tables are how engines query the feed as an Iceberg table, none if it is not one.
+	Tables []snippet
 	// Heard are the subscriptions that are told of the feed.
 	Heard []client.Subscription
 	// Links are the first of those that read the feed without a key.
@@ -55,6 +57,7 @@ func showFeedUse(v *visit) error {
 		{"use-js", "JavaScript", "const answer = await fetch(\"" + data + "?format=ndjson" + version + "\", {\n  headers: { Authorization: `Bearer ${process.env.FEEDMILL_API_KEY}` },\n});\nif (!answer.ok) throw new Error(await answer.text());\nconst rows = (await answer.text()).split(\"\\n\").filter(Boolean).map((line) => JSON.parse(line));"},
 		{"use-excel", "Power Query", "let\n  Answer = Web.Contents(\"" + data + "\", [Query = [format = \"csv\"" + record + "], Headers = [Authorization = \"Bearer fm_…\"]]),\n  Rows = Table.PromoteHeaders(Csv.Document(Answer, [Encoding = 65001]))\nin\n  Rows"},
 	}
+	use.Tables = tableSnippets(base, head.Table)
 	if err := use.offer(v); err != nil {
 		return err
 	}

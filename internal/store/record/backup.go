@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -80,7 +81,8 @@ func (s Store) AllKeptFiles(ctx context.Context) (all []feedmill.KeptFile, err e
 // Restored makes a store of its own from the records of a backup: it gets an id, has no leases
 // and no files that the backup does not have, and is paused.
 func (s Store) Restored(ctx context.Context, tx Tx, id, backup string) error {
-	return tx.Send(ctx,
+	// A backup has no metadata of tables. It is written anew, for the new location.
+	return tx.Send(ctx, append(slices.Clone(forgetTables),
 		Statement{`DELETE FROM store_identity`, nil},
 		Statement{`INSERT INTO store_identity (only_row, id) VALUES (1, ?1)`, []any{id}},
 		Statement{`DELETE FROM pins`, nil},
@@ -96,7 +98,7 @@ func (s Store) Restored(ctx context.Context, tx Tx, id, backup string) error {
 		Statement{`DELETE FROM sign_in_links`, nil},
 		Statement{`DELETE FROM paused`, nil},
 		Statement{`INSERT INTO paused (only_row, backup, since) VALUES (1, ?1, ` + s.d.Now + `)`, []any{backup}},
-	)
+	)...)
 }
 
 // PausedFrom is the backup from which a store was restored that is paused, empty for a store

@@ -87,7 +87,7 @@ func (s Store) insertFeed(f feedmill.Feed) Statement {
 }
 
 func (s Store) updateFeed(f feedmill.Feed) Statement {
-	return update("feeds", FeedChanging+`, last_refresh_id, search`, append(ChangingFeed(&f, s.d), LastRefresh(f), f.SearchText()), f.Workspace, f.ID)
+	return countTableChange(update("feeds", FeedChanging+`, last_refresh_id, search`, append(ChangingFeed(&f, s.d), LastRefresh(f), f.SearchText()), f.Workspace, f.ID))
 }
 
 // Feed finds a feed, with its last refresh.
@@ -133,7 +133,7 @@ func (s Store) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at tim
 			return nil, err
 		}
 		err = tx.Send(ctx, append(
-			Audited(ctx, s.d, workspace, id),
+			append(Audited(ctx, s.d, workspace, id), forgetTable(workspace, id)...),
 			Statement{deleteUnusedSource, []any{workspace, source}},
 			Statement{`DELETE FROM links WHERE workspace_id = ?1 AND feed_id = ?2`, []any{workspace, id}},
 			Statement{supersede, []any{workspace, id, last}},

@@ -9,11 +9,12 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// unreferenced holds for a file that no version and no refresh has. Nothing else
+// unreferenced holds for a file that no version, no refresh and no table has. Nothing else
 // decides which files may be deleted. The names are those of n.
 const unreferenced = `NOT EXISTS (SELECT 1 FROM version_files WHERE file = n.name)
 	AND NOT EXISTS (SELECT 1 FROM feed_versions WHERE original = n.name)
-	AND NOT EXISTS (SELECT 1 FROM refreshes WHERE rejects = n.name)`
+	AND NOT EXISTS (SELECT 1 FROM refreshes WHERE rejects = n.name)
+	AND NOT EXISTS (SELECT 1 FROM table_files WHERE file = n.name)`
 
 // UnusedFiles are those of the names that no version and no refresh has.
 func (s Store) UnusedFiles(ctx context.Context, names []string) ([]string, error) {
@@ -38,9 +39,12 @@ func (s Store) unusedFiles(ctx context.Context, r Reader, names []string) ([]str
 // the files that nothing has any more. It passes over those that another
 // replica is at.
 func (s Store) ForgetVersions(ctx context.Context, now time.Time, limit int) (files []feedmill.UnreferencedFile, more bool, err error) {
+	const stale = `stale_at IS NOT NULL AND stale_at <= ?1 ORDER BY stale_at`
 	return s.forgetRows(ctx, forgetting{
 		table: "feed_versions", key: "workspace_id, feed_id, number", files: "files, original, original_bytes",
-		where: `stale_at IS NOT NULL AND stale_at <= ?1 ORDER BY stale_at`,
+		where: stale,
+		// In a transaction before, because others lock a feed before its versions.
+		first: `UPDATE feeds SET table_changes = table_changes + 1 WHERE (workspace_id, id) IN (SELECT workspace_id, feed_id FROM feed_versions WHERE ` + stale + ` LIMIT ?2 + 0)`,
 	}, s.time(now), limit)
 }
 
@@ -56,8 +60,8 @@ func (s Store) ForgetRefreshes(ctx context.Context, before time.Time, limit int)
 }
 
 // forgetting says which rows of a table are removed, and which of their columns name
-// files: a list, and one more with its size.
-type forgetting struct{ table, key, files, where string }
+// files: a list, and one more with its size. first, if it is not empty, is run before.
+type forgetting struct{ table, key, files, where, first string }
 
 // forgetRows removes rows, and returns those of their files that no row has any more.
 // Where two replicas each remove one of two rows with the same file, neither
@@ -67,6 +71,12 @@ func (s Store) forgetRows(ctx context.Context, f forgetting, bound any, limit in
 	var some bool
 	if err := s.db.One(ctx, `SELECT EXISTS (SELECT 1`+find+`)`, []any{bound, 1}, &some); err != nil || !some {
 		return nil, false, err // the common case takes no turn of the writers
+	}
+	if f.first != "" {
+		err := s.db.Write(ctx, func(tx Tx) error { return tx.Send(ctx, Statement{f.first, []any{bound, limit}}) })
+		if err != nil {
+			return nil, false, err
+		}
 	}
 	err = s.db.Write(ctx, func(tx Tx) error {
 		removed, sizes := 0, make(map[string]int64)

@@ -39,7 +39,7 @@ func (s Store) JoinFiles(ctx context.Context, of feedmill.VersionRef, files []st
 		if len(all) == 0 {
 			return feedmill.ErrConflict
 		}
-		return tx.Send(ctx, all...)
+		return tx.Send(ctx, append(all, noteTable(of.Workspace, of.Feed))...)
 	})
 }
 

@@ -45,6 +45,7 @@ func Run(t *testing.T, e Engine) {
 			{"versions", versionCases},
 			{"versions that are kept", keepCases},
 			{"table names", tableNameCases},
+			{"tables", tableCases},
 			{"files of versions", filesCases},
 			{"unreferenced files", unreferencedCases},
 			{"objects", objectCases},

@@ -35,6 +35,7 @@ type Store interface {
 	SignIns
 	Tended
 	TableNames
+	Tables
 	Files
 	Links
 	Connections

@@ -267,6 +267,7 @@ class DataFeed(TypedDict):
     sourceLabel: str | None
     stale: bool
     state: Literal['pending', 'refreshing', 'ready', 'failed', 'paused', 'auth_required']
+    table: NotRequired[Table]
     tableName: str | None
     type: Literal['dataUpload', 'queryBuilder', 'rest']
     updatedAt: str
@@ -1811,6 +1812,15 @@ SubscriptionStatsBucketsItem = TypedDict(
         "p99Ms": "float | None",
     },
 )
+
+
+class Table(TypedDict):
+    """The feed as an Iceberg table. It is only in the response of `GET /data_feeds/{id}`, and only after the metadata was written. Tables need a bucket, or the setting `icebergLocal`."""
+
+    metadataLocation: str
+    name: str
+    namespace: str
+    version: int
 
 
 class TestConnectionResponse(TypedDict):

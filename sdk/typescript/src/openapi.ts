@@ -1667,6 +1667,7 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "refreshing" | "ready" | "failed" | "paused" | "auth_required";
+            table?: components["schemas"]["Table"];
             /** @description The name of the feed as a table, unique in the workspace. Null for a moment after an upgrade. */
             tableName: components["schemas"]["TableName"] | null;
             /** @enum {string} */
@@ -3217,6 +3218,16 @@ export interface components {
             p99Ms: number | null;
             since: components["schemas"]["Timestamp"];
             step: components["schemas"]["Duration"];
+        };
+        /** @description The feed as an Iceberg table. It is only in the response of `GET /data_feeds/{id}`, and only after the metadata was written. Tables need a bucket, or the setting `icebergLocal`. */
+        Table: {
+            /** @description The location of the current metadata file. */
+            metadataLocation: string;
+            name: string;
+            /** @description The namespace of the table in the catalogue `/iceberg`: the ID of the workspace. */
+            namespace: string;
+            /** @description The version of the feed that the current snapshot contains. It is older than `version` until the metadata of the newest version is written. */
+            version: number;
         };
         /**
          * @description The name of the feed as a table: lowercase letters, digits and underscores, not starting with a digit.
