@@ -66,6 +66,9 @@ func (m *Manifest) write(ctx context.Context, to Files) error {
 	if text, err = json.Marshal(signed{sumOf(text), text}); err != nil {
 		return err
 	}
+	if len(text) >= maxManifestSize {
+		return fmt.Errorf("the manifest of %d files has %d bytes; the maximum is %d", len(m.Files), len(text), maxManifestSize)
+	}
 	draft, err := to.Begin(manifestName(m.ID))
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +39,8 @@ func (t savedTable) columns() string {
 	return strings.Join(quoted, ", ")
 }
 
-// maxChunk bounds the chunks that are read.
-const maxChunk = 64 << 20
+// maxChunk is how many bytes a chunk has at most. A row can be longer.
+const maxChunk = 1 << 20
 
 // recordWriter writes the records of a backup.
 type recordWriter struct{ to *bufio.Writer }
@@ -62,14 +63,18 @@ func (w *recordWriter) head(h savedHead) error { return w.line(h) }
 func (w *recordWriter) begin(t savedTable) error { return w.line(t) }
 
 // Write writes rows of the table that was begun.
-func (w *recordWriter) Write(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+func (w *recordWriter) Write(p []byte) (n int, err error) {
+	for chunk := range slices.Chunk(p, maxChunk) {
+		if err := w.length(len(chunk)); err != nil {
+			return n, err
+		}
+		written, err := w.to.Write(chunk)
+		n += written
+		if err != nil {
+			return n, err
+		}
 	}
-	if err := w.length(len(p)); err != nil {
-		return 0, err
-	}
-	return w.to.Write(p)
+	return n, nil
 }
 
 func (w *recordWriter) length(n int) error {
