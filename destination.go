@@ -58,8 +58,12 @@ type Message struct {
 	Event    ID
 	Type     string
 	Payload  []byte
-	Attempt  int
-	At       time.Time
+	// ContentType is that of the payload; empty means JSON.
+	ContentType string
+	Attempt     int
+	At          time.Time
+	// Test marks an event that was not published.
+	Test bool
 	// Header identifies and signs the payload. Names are in the canonical form of HTTP.
 	// The endpoint may append to it.
 	Header [][2]string

@@ -28,6 +28,8 @@ type Event struct {
 	// Payload is the text that is delivered and signed: the whole event as
 	// JSON, in the form that JavaScript's parse and stringify leave alone.
 	Payload []byte
+	// Verdicts are those of the filters that were evaluated before the event is accepted.
+	Verdicts FilterVerdicts
 }
 
 // Match says which subscriptions the event is for, in the internal form that

@@ -10,6 +10,8 @@ type StoreOptions struct {
 	// Offer receives the due deliveries of the events that are written with a change of a
 	// feed or a source, after the commit. With nil they are found by polling.
 	Offer func([]DueDelivery)
+	// Filter opens the payload of an event for the filters of subscriptions.
+	Filter func(payload []byte) EventFilter
 }
 
 // WithDefaults returns the options with defaults for what is not set.
@@ -17,6 +19,13 @@ func (o StoreOptions) WithDefaults() StoreOptions {
 	o.Attempts = cmp.Or(o.Attempts, DefaultRetrySchedule.Attempts())
 	if o.Offer == nil {
 		o.Offer = func([]DueDelivery) {}
+	}
+	if o.Filter == nil {
+		o.Filter = func([]byte) EventFilter {
+			return func(filter string) FilterVerdict {
+				return FilterVerdict{Key: FilterKey(filter), Error: "this process does not evaluate filters"}
+			}
+		}
 	}
 	return o
 }

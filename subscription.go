@@ -65,6 +65,11 @@ type Subscription struct {
 	State          SubscriptionState
 	DisabledReason string
 	Delivery       DeliverySettings
+	// Filter is a CEL expression that an event must match; empty means that every event
+	// does. FilterKey identifies it; the store sets it.
+	Filter    string
+	FilterKey int64
+	Shape     Shape
 	// Secrets is the sealed form of [SigningSecrets].
 	Secrets []byte
 

@@ -34,13 +34,23 @@ type Event struct {
 	Match *EventMatch `json:"match,omitzero"`
 	// FanOut is there while deliveries of it are still being made.
 	FanOut *FanOut `json:"fanOut,omitzero"`
+	// Filtered says which subscriptions did not get the event because of their filter, in
+	// the response for one event only.
+	Filtered *EventFiltered `json:"filtered,omitzero"`
+}
+
+// EventFiltered says which subscriptions did not get an event because of their filter.
+type EventFiltered struct {
+	Count int `json:"count"`
+	// SubscriptionIDs are the first 100 of them.
+	SubscriptionIDs []string `json:"subscriptionIds"`
 }
 
 // EventMatch says whether an event is for a subscription.
 type EventMatch struct {
 	SubscriptionID string `json:"subscriptionId"`
 	Matches        bool   `json:"matches"`
-	// Reason is type, resource or createdLater where it does not match, and Detail the same
+	// Reason is type, resource, createdLater, filter or filterError where it does not match, and Detail the same
 	// in words.
 	Reason string `json:"reason"`
 	Detail string `json:"detail"`

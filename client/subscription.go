@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -19,9 +20,14 @@ type Subscription struct {
 	// Events are exact types and wildcards of families such as "metric.*".
 	Events []string `json:"events"`
 	// HTTPOperation is POST or GET.
-	HTTPOperation string                     `json:"httpOperation"`
-	Filters       Filters                    `json:"filters,omitzero"`
-	State         feedmill.SubscriptionState `json:"state"`
+	HTTPOperation string  `json:"httpOperation"`
+	Filters       Filters `json:"filters,omitzero"`
+	// Filter is a CEL expression that events must match; empty means all events.
+	Filter string `json:"filter,omitzero"`
+	// Transform is a CEL expression that makes the body, and Preset the name of a built-in one.
+	Transform string                     `json:"transform,omitzero"`
+	Preset    string                     `json:"preset,omitzero"`
+	State     feedmill.SubscriptionState `json:"state"`
 	// DisabledReason is "user", "gone" or "failing" for a disabled one.
 	DisabledReason string           `json:"disabledReason,omitzero"`
 	Delivery       DeliverySettings `json:"delivery"`
@@ -139,9 +145,58 @@ type Ping struct {
 	Exchange
 }
 
-// TestSubscription sends a test.ping to the endpoint now.
-func (c *Client) TestSubscription(ctx context.Context, id string, opts ...CallOption) (Ping, error) {
-	return ask[Ping](ctx, c, http.MethodPost, subscriptionPath(id)+"/test", nil, opts...)
+// TestEvent is an event that is sent to one subscription and not published.
+type TestEvent struct {
+	// Type is an event type; empty means test.ping.
+	Type string `json:"type,omitzero"`
+	// Data is a JSON object; nil means an empty one.
+	Data json.RawMessage `json:"data,omitzero"`
+}
+
+// TestSubscription sends an event to the endpoint now, whatever the filter of the
+// subscription is.
+func (c *Client) TestSubscription(ctx context.Context, id string, e TestEvent, opts ...CallOption) (Ping, error) {
+	return ask[Ping](ctx, c, http.MethodPost, subscriptionPath(id)+"/test", e, opts...)
+}
+
+// SubscriptionPreview is what a subscription would do with an event.
+type SubscriptionPreview struct {
+	Matches bool `json:"matches"`
+	// Reason is type, resource, filter, filterError or transformFailed if nothing would be
+	// sent, and Detail the same in words.
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+	// Body and ContentType are what would be sent.
+	Body        string `json:"body"`
+	ContentType string `json:"contentType"`
+}
+
+// SubscriptionSample describes a subscription for a preview.
+type SubscriptionSample struct {
+	Events    []string `json:"events"`
+	Filters   Filters  `json:"filters,omitzero"`
+	Filter    string   `json:"filter,omitzero"`
+	Transform string   `json:"transform,omitzero"`
+	Preset    string   `json:"preset,omitzero"`
+}
+
+// EventSample is an event for a preview.
+type EventSample struct {
+	Type       string          `json:"type"`
+	ResourceID string          `json:"resourceId,omitzero"`
+	Timestamp  time.Time       `json:"timestamp,omitzero"`
+	Data       json.RawMessage `json:"data,omitzero"`
+}
+
+// PreviewSubscription shows what a subscription would do with an event. Nothing is stored
+// or sent.
+func (c *Client) PreviewSubscription(ctx context.Context, subscription SubscriptionSample, event EventSample) (out SubscriptionPreview, err error) {
+	in := struct {
+		Subscription SubscriptionSample `json:"subscription"`
+		Event        EventSample        `json:"event"`
+	}{subscription, event}
+	_, err = c.call(ctx, http.MethodPost, "/events/subscriptions/preview", in, &out)
+	return out, err
 }
 
 // RetrySubscription makes everything due now that waits for its next attempt to

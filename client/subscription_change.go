@@ -15,6 +15,9 @@ type SubscriptionChange struct {
 	Events        []string                   `json:"events,omitzero"`
 	HTTPOperation Field[string]              `json:"httpOperation,omitzero"`
 	Filters       Field[Filters]             `json:"filters,omitzero"`
+	Filter        Field[string]              `json:"filter,omitzero"`
+	Transform     Field[string]              `json:"transform,omitzero"`
+	Preset        Field[string]              `json:"preset,omitzero"`
 	State         feedmill.SubscriptionState `json:"state,omitzero"`
 	Delivery      Field[DeliveryChange]      `json:"delivery,omitzero"`
 }

@@ -11,12 +11,18 @@ import (
 
 // NewSubscription describes a subscription to make; URL and Events are needed.
 type NewSubscription struct {
-	Name          string      `json:"name,omitzero"`
-	URL           string      `json:"url"`
-	Events        []string    `json:"events"`
-	HTTPOperation string      `json:"httpOperation,omitzero"`
-	Filters       Filters     `json:"filters,omitzero"`
-	Delivery      NewDelivery `json:"delivery,omitzero"`
+	Name          string   `json:"name,omitzero"`
+	URL           string   `json:"url"`
+	Events        []string `json:"events"`
+	HTTPOperation string   `json:"httpOperation,omitzero"`
+	Filters       Filters  `json:"filters,omitzero"`
+	// Filter is a CEL expression that events must match.
+	Filter string `json:"filter,omitzero"`
+	// Transform is a CEL expression that makes the body, and Preset the name of a built-in
+	// one. At most one of them can be set.
+	Transform string      `json:"transform,omitzero"`
+	Preset    string      `json:"preset,omitzero"`
+	Delivery  NewDelivery `json:"delivery,omitzero"`
 }
 
 // NewDelivery are the delivery settings of a new subscription. What is zero

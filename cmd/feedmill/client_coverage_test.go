@@ -236,7 +236,7 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return c.DeleteSubscription(ctx, id)
 		},
-		"TestSubscription":   func(ctx context.Context) error { return second(c.TestSubscription(ctx, sub)) },
+		"TestSubscription":   func(ctx context.Context) error { return second(c.TestSubscription(ctx, sub, client.TestEvent{})) },
 		"RotateSecret":       func(ctx context.Context) error { return second(c.RotateSecret(ctx, sub, 0)) },
 		"ReplaySubscription": func(ctx context.Context) error { return second(c.ReplaySubscription(ctx, sub, hourAgo)) },
 		"Replay": func(ctx context.Context) error {

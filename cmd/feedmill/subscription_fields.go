@@ -22,6 +22,7 @@ type subscriptionFields struct {
 	ordered                            bool
 	retries                            []string
 	disableAfter                       string
+	filter, transform, preset          string
 }
 
 func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
@@ -32,6 +33,7 @@ func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 	flags.StringVar(&f.name, "name", "", "display name")
 	flags.StringVar(&f.method, "method", "", "POST, or GET with the event in the query string")
 	flags.StringVar(&f.resource, "resource", "", "only events about this resource")
+	f.addShapeFlags(flags)
 	flags.StringArrayVar(&f.headers, "header", nil, "extra header as name=value or name=@file (repeatable)")
 	flags.Var((*durationValue)(&f.timeout), "timeout", "timeout of a request, up to 60s")
 	flags.Var(&f.rate, "rate-limit", "requests per second such as 10, or per time such as 100/1m; none removes the limit")
@@ -40,6 +42,7 @@ func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 	flags.StringSliceVar(&f.retries, "retry-schedule", nil, "delays before each retry, such as 5s,5m,1h; default restores the default schedule")
 	flags.StringVar(&f.disableAfter, "disable-after", "", "disable the subscription after failing for this long, 1d to 30d, or off")
 	completeFlag(cmd, "events", completeEventNames)
+	completeFlag(cmd, "preset", completeOf(feedmill.Presets...))
 	completeFlag(cmd, "method", completeOf("POST", "GET"))
 	return f
 }
@@ -70,7 +73,11 @@ with its own secret. If one of them fails, the other is printed and the exit cod
 		if err != nil {
 			return err
 		}
+		if err := f.readShape(); err != nil {
+			return err
+		}
 		made, err := c.CreateSubscription(ctx, client.NewSubscription{
+			Filter: f.filter, Transform: f.transform, Preset: f.preset,
 			Name: f.name, URL: f.url, Events: f.events, HTTPOperation: f.method, Filters: client.Filters{ResourceID: f.resource},
 			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, RetrySchedule: waits, DisableAfter: patience},
 		})
@@ -105,7 +112,8 @@ func (p *printer) created(made client.CreatedSubscriptions) error {
 
 func newSubscriptionsUpdate() *cobra.Command {
 	cmd := oneSubscription("update", "Change a subscription")
-	cmd.Long = `Changes only what the flags specify. An empty --name or --resource removes it.
+	cmd.Long = `Changes only what the flags specify. An empty --name, --resource, --filter,
+--transform or --preset removes it.
 --state paused stops deliveries, and --state active resumes them.`
 	f := newSubscriptionFields(cmd)
 	cmd.Flags().StringVar(&f.state, "state", "", "active, paused or disabled")
@@ -130,7 +138,7 @@ func (f *subscriptionFields) given(flag string) bool { return f.cmd.Flags().Chan
 func (f *subscriptionFields) anyGiven() bool {
 	fields := []string{
 		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "timeout", "rate-limit", "concurrency", "ordered",
-		"retry-schedule", "disable-after",
+		"retry-schedule", "disable-after", "filter", "transform", "preset",
 	}
 	return slices.ContainsFunc(fields, f.given)
 }
@@ -148,6 +156,9 @@ func (f *subscriptionFields) change() (client.SubscriptionChange, error) {
 		if change.Filters = client.To(client.Filters{ResourceID: f.resource}); f.resource == "" {
 			change.Filters = client.Reset[client.Filters]()
 		}
+	}
+	if err := f.changeShape(&change); err != nil {
+		return change, err
 	}
 	delivery, err := f.deliveryChange()
 	if err == nil && delivery != nil {

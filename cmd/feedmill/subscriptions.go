@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +18,7 @@ func newSubscriptions() *cobra.Command {
 	parent := &cobra.Command{Use: "subscriptions", Aliases: []string{"subs"}, Short: "Manage webhook subscriptions"}
 	parent.AddCommand(
 		newSubscriptionsCreate(), newSubscriptionsList(), newSubscriptionsShow(), newSubscriptionsUpdate(),
-		newSubscriptionsDelete(), newSubscriptionsTest(), newSubscriptionsRotate(), newSubscriptionsRetry(), newSubscriptionsReplay(),
+		newSubscriptionsDelete(), newSubscriptionsPreview(), newSubscriptionsTest(), newSubscriptionsRotate(), newSubscriptionsRetry(), newSubscriptionsReplay(),
 		newSubscriptionsReplayStatus(), newSubscriptionsReplayCancel(),
 	)
 	return parent
@@ -56,7 +55,8 @@ func newSubscriptionsShow() *cobra.Command {
 
 func (p *printer) subscription(s client.Subscription) error {
 	var t table
-	t.fields("Subscription", s.ID, "Name", s.Name, "URL", s.URL, "Events", strings.Join(s.Events, ", "), "Resource", s.Filters.ResourceID)
+	t.fields("Subscription", s.ID, "Name", s.Name, "URL", s.URL, "Events", strings.Join(s.Events, ", "), "Resource", s.Filters.ResourceID,
+		"Filter", s.Filter, "Transform", s.Transform, "Preset", s.Preset)
 	if s.State != "" {
 		state := state(s.State)
 		if s.DisabledReason != "" {
@@ -117,24 +117,6 @@ func newSubscriptionsDelete() *cobra.Command {
 		}
 		return p.say("deleted %s\n", args[0])
 	}))
-}
-
-// errEndpoint is the outcome of a test that failed; what the endpoint said is
-// printed as the outcome of any test is.
-var errEndpoint = errors.New("the endpoint did not return a success status")
-
-func newSubscriptionsTest() *cobra.Command {
-	cmd := oneSubscription("test", "Send a test.ping event and show the response")
-	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		ping, err := c.TestSubscription(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		if err := shown(p, ping, nil, (*printer).ping); err != nil || ping.Succeeded {
-			return err
-		}
-		return errEndpoint
-	})
 }
 
 func (p *printer) ping(ping client.Ping) error {

@@ -90,8 +90,16 @@ type Dispatcher interface {
 	Offer([]feedmill.DueDelivery)
 	// Wake says that the store has new work.
 	Wake()
-	// Ping sends a test.ping to the subscription now and stores nothing.
-	Ping(context.Context, feedmill.Subscription) (feedmill.Attempt, error)
+	// Test sends an event to the subscription now and stores nothing.
+	Test(context.Context, feedmill.Subscription, feedmill.NewEvent) (feedmill.Attempt, error)
+}
+
+// Expressions evaluates the filters and transformations of subscriptions.
+type Expressions interface {
+	// Open prepares the event of a payload for filters.
+	Open(payload []byte) feedmill.EventFilter
+	// Body is what a subscription sends for a payload. A refusal has the reason as its detail.
+	Body(ctx context.Context, workspace feedmill.ID, shape feedmill.Shape, payload []byte) (feedmill.Body, error)
 }
 
 // Listeners brings deliveries to those who listen on a connection.
@@ -112,6 +120,8 @@ type Subscriptions interface {
 	// one can be refused.
 	Create(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func([]feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error)) ([]feedmill.SubscribedHalf, error)
 	Change(ctx context.Context, workspace, id feedmill.ID, body *strictjson.Object, faults *feedmill.Faults) (feedmill.Subscription, error)
+	// Preview reads a subscription without creating it. Its names and its resource are the public ones.
+	Preview(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults) (feedmill.Subscription, error)
 	// Rotate gives a subscription a new signing secret.
 	Rotate(ctx context.Context, workspace, id feedmill.ID, overlap time.Duration, keep func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error)) (feedmill.IssuedSubscription, error)
 	// Listen makes a listener.
@@ -152,6 +162,8 @@ type Vault interface {
 type Options struct {
 	Store Store
 	Auth  Authenticator
+	// Expressions evaluates filters and transformations.
+	Expressions Expressions
 	// Sessions, where there are any, let the cookies of browsers in.
 	Sessions Sessions
 	Vault    Vault

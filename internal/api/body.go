@@ -111,7 +111,7 @@ func (c *call) readOptionalObject() (*strictjson.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(data) == 0 {
+	if len(bytes.TrimSpace(data)) == 0 {
 		return strictjson.NewObject(&strictjson.Value{Kind: '{'}, "", c.faults.Note), nil
 	}
 	c.r.Body = io.NopCloser(bytes.NewReader(data))

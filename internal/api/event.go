@@ -22,6 +22,7 @@ type EventStore interface {
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
 	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
+	EventFiltered(ctx context.Context, workspace, event feedmill.ID) (feedmill.Filtered, error)
 	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
 }
 
@@ -172,6 +173,8 @@ type eventView struct {
 	Match *matchView `json:"match,omitzero"`
 	// FanOut is there while deliveries of it are still being made.
 	FanOut *client.FanOut `json:"fanOut,omitzero"`
+	// Filtered is there if filters of subscriptions did not match.
+	Filtered *client.EventFiltered `json:"filtered,omitzero"`
 }
 
 func viewEvent(e feedmill.Event) eventView {
@@ -330,6 +333,16 @@ func (s *Server) getEvent(c *call) (answer, error) {
 	}
 	if views[0].Match, err = s.matchOf(c, e); err != nil {
 		return answer{}, err
+	}
+	filtered, err := s.Store.EventFiltered(c.ctx(), c.who.Workspace, id)
+	if err != nil {
+		return answer{}, err
+	}
+	if filtered.Count > 0 {
+		views[0].Filtered = &client.EventFiltered{Count: filtered.Count}
+		for _, sub := range filtered.Subscriptions {
+			views[0].Filtered.SubscriptionIDs = append(views[0].Filtered.SubscriptionIDs, string(sub))
+		}
 	}
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/events/" + string(id)}, views[0]}), nil
 }

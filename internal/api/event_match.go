@@ -21,6 +21,9 @@ const (
 	unmatchedType     = "type"
 	unmatchedResource = "resource"
 	unmatchedLater    = "createdLater"
+	unmatchedFilter   = "filter"
+	failedFilter      = "filterError"
+	failedTransform   = "transformFailed"
 )
 
 // matchOf holds an event against the subscription that the query names.
@@ -34,7 +37,20 @@ func (s *Server) matchOf(c *call, e feedmill.Event) (*matchView, error) {
 		return nil, err
 	}
 	v := match(sub, e)
+	if v.Matches && sub.Filter != "" {
+		v.filter(s.Expressions.Open(e.Payload)(sub.Filter))
+	}
 	return &v, nil
+}
+
+// filter adds the verdict of the subscription's filter.
+func (v *matchView) filter(of feedmill.FilterVerdict) {
+	switch {
+	case of.Error != "":
+		v.Matches, v.Reason, v.Detail = false, new(failedFilter), of.Reason()
+	case !of.Matches:
+		v.Matches, v.Reason, v.Detail = false, new(unmatchedFilter), "The event does not match the filter of the subscription."
+	}
 }
 
 func match(sub feedmill.Subscription, e feedmill.Event) matchView {

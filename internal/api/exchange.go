@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"strings"
 	"time"
 
@@ -65,17 +64,3 @@ func viewExchange(a feedmill.Attempt) exchangeView {
 
 // valid is a text of somebody else's in a form that JSON can hold.
 func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
-
-// pingSubscription sends a test.ping now and answers with what the endpoint said.
-func (s *Server) pingSubscription(c *call) (answer, error) {
-	sub, err := s.subscription(c)
-	if err != nil {
-		return answer{}, err
-	}
-	a, err := s.Dispatcher.Ping(c.ctx(), sub)
-	if err != nil {
-		return answer{}, err
-	}
-	succeeded := a.Error == "" && a.Status >= 200 && a.Status <= 299
-	return jsonAnswer(http.StatusOK, resource{resourceMeta{subscriptionURL(sub.ID)}, pingView{succeeded, viewExchange(a)}}), nil
-}

@@ -90,10 +90,11 @@ func (s *Server) routes() []route {
 
 		{method: "POST", path: "/events/subscriptions", scope: feedmill.ScopeWrite, action: "subscription.create", body: smallBody, handle: s.createSubscriptions},
 		{method: "GET", path: "/events/subscriptions", scope: feedmill.ScopeRead, query: append([]string{"counts"}, paged...), handle: s.listSubscriptions},
+		{method: "POST", path: "/events/subscriptions/preview", scope: feedmill.ScopeWrite, body: smallBody, reads: true, handle: s.previewSubscription},
 		{method: "GET", path: "/events/subscriptions/{id}", scope: feedmill.ScopeRead, handle: s.getSubscription},
 		{method: "PATCH", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.update", body: smallBody, handle: s.changeSubscription},
 		{method: "DELETE", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.delete", handle: s.deleteSubscription},
-		{method: "POST", path: "/events/subscriptions/{id}/test", scope: feedmill.ScopeWrite, handle: s.pingSubscription},
+		{method: "POST", path: "/events/subscriptions/{id}/test", scope: feedmill.ScopeWrite, body: smallBody, handle: s.testSubscription},
 		{method: "POST", path: "/events/subscriptions/{id}/rotate_secret", scope: feedmill.ScopeWrite, action: "subscription.rotate_secret", body: smallBody, handle: s.rotateSecret},
 		{method: "POST", path: "/events/subscriptions/{id}/retry", scope: feedmill.ScopeWrite, action: "subscription.retry", handle: s.retrySubscription},
 		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, action: "subscription.replay", body: smallBody, handle: s.replaySubscription},

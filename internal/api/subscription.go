@@ -25,6 +25,7 @@ type SubscriptionStore interface {
 func (s *Server) viewSubscription(sub feedmill.Subscription) client.Subscription {
 	v := client.Subscription{
 		ID: string(sub.ID), Name: sub.Name, URL: sub.Destination.URL, Events: publicNames(sub.Events), HTTPOperation: sub.Destination.Method,
+		Filter: sub.Filter, Transform: sub.Shape.Transform, Preset: sub.Shape.Preset,
 		State: sub.State, Delivery: s.viewDeliverySettings(sub), CreatedAt: sub.CreatedAt, UpdatedAt: sub.UpdatedAt,
 	}
 	if sub.State == feedmill.SubscriptionDisabled {

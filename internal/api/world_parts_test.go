@@ -70,6 +70,7 @@ type notedDispatcher struct {
 	offered  []feedmill.DueDelivery
 	woken    int
 	pinged   feedmill.Attempt
+	tested   feedmill.NewEvent
 	breakers []feedmill.OpenBreaker
 	breaker  feedmill.BreakerState
 	totals   map[feedmill.ID]feedmill.DeliveryCount
@@ -105,7 +106,8 @@ func (d *notedDispatcher) Breaker(feedmill.ID) feedmill.BreakerState {
 	return cmp.Or(d.breaker, feedmill.BreakerClosed)
 }
 
-func (d *notedDispatcher) Ping(context.Context, feedmill.Subscription) (feedmill.Attempt, error) {
+func (d *notedDispatcher) Test(_ context.Context, _ feedmill.Subscription, e feedmill.NewEvent) (feedmill.Attempt, error) {
+	d.tested = e
 	return d.pinged, nil
 }
 

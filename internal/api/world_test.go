@@ -17,6 +17,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/destination/webhook"
 	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/expression"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
 	"github.com/feedmill/feedmill/internal/store/sqlitetest"
@@ -55,12 +56,14 @@ func newWorld(t testing.TB) *world {
 	w.auth = &revocable{everybody: everybody{w.workspace}}
 	w.dispatcher = &notedDispatcher{inFlight: make(map[feedmill.ID]bool)}
 	w.feeds = &notedFeeds{db: db, workspace: w.workspace, ready: make(chan struct{})}
-	w.subs = subscribe.New(subscribe.Options{Store: w.store, Vault: safe, Catalogue: catalogue, Kinds: []subscribe.Kind{&webhook.Kind{URLs: policy}}, Changed: w.dispatcher.Changed})
+	expressions := expression.New()
+	w.subs = subscribe.New(subscribe.Options{Store: w.store, Vault: safe, Catalogue: catalogue, Kinds: []subscribe.Kind{&webhook.Kind{URLs: policy}}, Changed: w.dispatcher.Changed, Expressions: expressions, FilterChanged: func(feedmill.ID) {}})
 	metrics := prometheus.NewRegistry()
 	w.Server = New(Options{
 		Store: w.store, Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,
-		Publisher:  publish.New(publish.Options{Store: db, Queue: w.dispatcher, Catalogue: catalogue, Metrics: metrics}),
-		Dispatcher: w.dispatcher, Subscriptions: w.subs, Catalogue: catalogue, Formats: decode.Formats(), CheckReading: decode.CheckReading,
+		Publisher:   publish.New(publish.Options{Store: db, Queue: w.dispatcher, Catalogue: catalogue, Metrics: metrics}),
+		Expressions: expressions,
+		Dispatcher:  w.dispatcher, Subscriptions: w.subs, Catalogue: catalogue, Formats: decode.Formats(), CheckReading: decode.CheckReading,
 	})
 	return w
 }

@@ -40,14 +40,16 @@ var ofUpload = map[string]string{"type": "dataUpload"}
 // specials has the operations, by their ids, that need one.
 var specials = map[string]special{
 	// Their schemas cannot say which names, URLs and times go together.
-	"publishEvents":      {examplesOnly: true},
-	"createKey":          {examplesOnly: true},
-	"createSubscription": {examplesOnly: true},
-	"changeSubscription": {examplesOnly: true},
-	"rotateSecret":       {examplesOnly: true},
-	"replaySubscription": {examplesOnly: true},
-	"createListener":     {examplesOnly: true},
-	"createConnection":   {examplesOnly: true},
+	"publishEvents":       {examplesOnly: true},
+	"createKey":           {examplesOnly: true},
+	"createSubscription":  {examplesOnly: true},
+	"changeSubscription":  {examplesOnly: true},
+	"rotateSecret":        {examplesOnly: true},
+	"testSubscription":    {examplesOnly: true},
+	"previewSubscription": {examplesOnly: true},
+	"replaySubscription":  {examplesOnly: true},
+	"createListener":      {examplesOnly: true},
+	"createConnection":    {examplesOnly: true},
 	// Which settings there are depends on the connector.
 	"changeConnection": {examplesOnly: true, allow: []int{400}},
 	// There is nothing behind the connections of the examples.

@@ -23,6 +23,7 @@ import (
 	"github.com/feedmill/feedmill/internal/connect"
 	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/expression"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/machine"
@@ -43,6 +44,7 @@ type store interface {
 	auth.Store
 	vault.Store
 	publish.Store
+	publish.FilterStore
 	deliver.Store
 	listen.Store
 	feed.Store
@@ -85,7 +87,9 @@ type App struct {
 	// signals reach the other replicas; nil where the store has none.
 	signals deliver.Signals
 	vault   *vault.Vault
-	egress  *egress.Client
+	// expressions evaluates the filters and transformations of subscriptions.
+	expressions *expression.Engine
+	egress      *egress.Client
 	// unwritten are the errors of the last writes of parts that stop.
 	unwritten *unwritten
 	// notice is how long the service accepts requests after the stop began.
@@ -119,7 +123,7 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if err := Check(c); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, log: log, offers: new(offers), unwritten: new(unwritten), notice: serve.Notice}
+	a := &App{config: c, log: log, offers: new(offers), unwritten: new(unwritten), notice: serve.Notice, expressions: expression.New()}
 	defer func() {
 		if err != nil {
 			a.Close()
@@ -135,7 +139,7 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if a.replica, err = machine.ReplicaName(c.Data); err != nil {
 		return nil, err
 	}
-	options := feedmill.StoreOptions{Attempts: feedmill.RetrySchedule(c.RetrySchedule).Attempts(), Offer: a.offers.offer}
+	options := feedmill.StoreOptions{Attempts: feedmill.RetrySchedule(c.RetrySchedule).Attempts(), Offer: a.offers.offer, Filter: a.expressions.Open}
 	if c.DatabaseURL != "" {
 		a.store, err = opened(postgres.Open(ctx, c.DatabaseURL, options))
 	} else {

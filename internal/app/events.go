@@ -24,6 +24,7 @@ type events struct {
 	dispatcher *deliver.Dispatcher
 	listeners  *listen.Hub
 	kinds      []subscribe.Kind
+	filters    *publish.Filters
 }
 
 // queues are all told of what is due.
@@ -81,7 +82,9 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		targetAge = time.Minute // nobody else changes the embedded store
 	}
 	destinations := a.destinations()
+	filters := &publish.Filters{Store: a.store, Evaluator: a.expressions}
 	dispatcher := deliver.New(deliver.Options{
+		Shape:   a.expressions.Body,
 		Signals: a.signals,
 		Store:   a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
 		MaxInFlight: min(maxInFlight, machine.OpenFiles()/4),
@@ -90,17 +93,18 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	listeners := listen.New(listen.Options{Store: a.store, Log: a.log, Headers: dispatcher.Headers})
 	queue := queues{dispatcher, listeners}
 	a.offers.subscribe(queue.Offer)
-	publisher := publish.New(publish.Options{Store: a.store, Queue: queue, Catalogue: catalogue, Schemas: schemas, Metrics: metrics})
-	return &events{catalogue, publisher, dispatcher, listeners, definedKinds(destinations)}, nil
+	publisher := publish.New(publish.Options{Store: a.store, Queue: queue, Catalogue: catalogue, Schemas: schemas, Filters: filters, Metrics: metrics})
+	return &events{catalogue, publisher, dispatcher, listeners, definedKinds(destinations), filters}, nil
 }
 
 // apiOptions are the parts of the API that do not depend on who may use it.
 func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 	return api.Options{
-		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics,
+		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics, Expressions: a.expressions,
 		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue,
 		Subscriptions: subscribe.New(subscribe.Options{
 			Store: a.store, Vault: a.vault, Catalogue: e.catalogue, Kinds: e.kinds, Changed: e.dispatcher.Changed, Max: a.config.MaxSubscriptions,
+			Expressions: a.expressions, FilterChanged: e.filters.Forget,
 		}),
 		Formats: decode.Formats(), CheckReading: decode.CheckReading, Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
 		RetrySchedule: a.config.RetrySchedule,

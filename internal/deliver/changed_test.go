@@ -80,7 +80,7 @@ func TestASuccessfulTestClosesTheBreaker(t *testing.T) {
 		h.checkState(sub, tripped)
 		tried := h.sentTo(sub)
 		well.Store(true)
-		a, err := h.dispatcher.Ping(h.Context(), h.subscription(sub))
+		a, err := h.dispatcher.Test(h.Context(), h.subscription(sub), feedmill.NewEvent{Type: "test.ping"})
 		h.must(err)
 		time.Sleep(soon)
 		// The last to fail waits for its next attempt, which the others are due for.

@@ -56,6 +56,10 @@ type Options struct {
 	Vault Vault
 	// Kinds are the kinds of destinations that deliveries are sent to.
 	Kinds map[feedmill.DestinationKind]Kind
+	// Shape makes the body of a delivery from the payload of its event, for subscriptions
+	// with a transformation. A [feedmill.Error] ends the delivery with its detail as the
+	// reason.
+	Shape func(ctx context.Context, workspace feedmill.ID, shape feedmill.Shape, payload []byte) (feedmill.Body, error)
 	// UserAgent is sent with every attempt.
 	UserAgent string
 	Schedule  feedmill.RetrySchedule

@@ -88,12 +88,12 @@ func TestPingClosesTheBreaker(t *testing.T) {
 		h.dispatcher.Offer(h.accept(10, ""))
 		h.checkState(sub, tripped)
 		open := func() int { return len(h.dispatcher.OpenBreakers()) }
-		a, err := h.dispatcher.Ping(h.Context(), h.subscription(sub))
+		a, err := h.dispatcher.Test(h.Context(), h.subscription(sub), feedmill.NewEvent{Type: "test.ping"})
 		if err != nil || a.Error != "timeout" || a.Number != 1 || open() != 1 {
 			h.Errorf("a ping without an answer: %+v, %v; %d breakers are open", a, err, open())
 		}
 		well.Store(true)
-		if a, err = h.dispatcher.Ping(h.Context(), h.subscription(sub)); err != nil || a.Status != 200 || open() != 0 {
+		if a, err = h.dispatcher.Test(h.Context(), h.subscription(sub), feedmill.NewEvent{Type: "test.ping"}); err != nil || a.Status != 200 || open() != 0 {
 			h.Errorf("a ping with an answer: %+v, %v; %d breakers are open", a, err, open())
 		}
 		if attempts, err := h.store.DeliveryAttempts(h.Context(), a.Delivery); err != nil || len(attempts) != 0 {

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -10,18 +11,21 @@ import (
 )
 
 // ownHeaders is the maximum number of headers that [Dispatcher.header] sets.
-const ownHeaders = 10
+const ownHeaders = 11
 
 // header identifies and signs the payload of an attempt, whatever carries it. It has room
 // for the headers that the destination adds.
 func (d *Dispatcher) header(t *Target, m *feedmill.Message) [][2]string {
 	h := make([][2]string, 0, ownHeaders+t.extraHeaders)
 	set := func(name, value string) { h = append(h, [2]string{name, value}) }
-	set("Content-Type", "application/json")
+	set("Content-Type", cmp.Or(m.ContentType, "application/json"))
 	set("User-Agent", d.UserAgent)
 	set("X-Service-Event", m.Type)
 	set("X-Service-Delivery", string(m.Delivery))
 	set("X-Service-Attempt", strconv.Itoa(m.Attempt))
+	if m.Test {
+		set("X-Service-Test", "true")
+	}
 	sign(set, t.Secrets, m)
 	return h
 }

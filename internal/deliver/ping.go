@@ -7,26 +7,34 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Ping sends a test.ping to a subscription now and returns what came of it.
-// Nothing is stored, and a failure has no consequence.
-func (d *Dispatcher) Ping(ctx context.Context, s feedmill.Subscription) (feedmill.Attempt, error) {
+// Test sends an event to a subscription now and returns what came of it. The event is not
+// published, nothing is stored, and a failure has no consequence. The filter of the
+// subscription is not applied.
+func (d *Dispatcher) Test(ctx context.Context, s feedmill.Subscription, e feedmill.NewEvent) (feedmill.Attempt, error) {
 	t, err := d.openTarget(ctx, s)
 	if err != nil {
 		return feedmill.Attempt{}, err
 	}
-	now := time.Now()
-	e := feedmill.Event{
-		ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: s.Workspace, Type: "test.ping",
-		Timestamp: now, ResourceID: string(s.ID),
-	}
-	payload, err := feedmill.RenderPayload(e, nil)
+	m, err := testMessage(s.Workspace, e)
 	if err != nil {
 		return feedmill.Attempt{}, err
 	}
-	m := feedmill.Message{Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: e.ID, Type: e.Type, Payload: payload, Attempt: 1, At: now}
 	r := d.send(ctx, t, &m)
 	if r.Delivered() {
-		d.Changed(s.ID) // it answers: what the breaker holds back may go
+		d.Changed(s.ID) // it responds: what the breaker holds back may go
 	}
 	return *r.Record(m), nil
+}
+
+// testMessage is a message with an event that is not published.
+func testMessage(workspace feedmill.ID, e feedmill.NewEvent) (feedmill.Message, error) {
+	now := time.Now()
+	event := feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: workspace, Type: e.Type, Timestamp: e.Timestamp, ResourceID: e.ResourceID}
+	if event.Timestamp.IsZero() {
+		event.Timestamp = now
+	}
+	payload, err := feedmill.RenderPayload(event, e.Data)
+	return feedmill.Message{
+		Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: event.ID, Type: event.Type, Payload: payload, Attempt: 1, At: now, Test: true,
+	}, err
 }

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -161,8 +162,24 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 
 // send completes the message and makes the attempt.
 func (d *Dispatcher) send(ctx context.Context, t *Target, m *feedmill.Message) feedmill.Result {
+	if !t.Shape.IsZero() {
+		body, err := d.Shape(ctx, t.Workspace, t.Shape, m.Payload)
+		if err != nil {
+			return unshaped(err)
+		}
+		m.Payload, m.ContentType = body.Bytes, body.ContentType
+	}
 	m.Timeout, m.Header = t.Settings.Timeout, d.header(t, m)
 	return t.endpoint.Send(ctx, *m)
+}
+
+// unshaped is the result of an attempt whose body could not be made. An error of the
+// expression ends the delivery; anything else, such as a shutdown, is temporary.
+func unshaped(err error) feedmill.Result {
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
+		return feedmill.Result{Verdict: feedmill.VerdictRejected, Error: refusal.Detail, NotSent: true}
+	}
+	return feedmill.Result{Verdict: feedmill.VerdictRetry, Error: "the body could not be made: " + err.Error()}
 }
 
 // finished ends an attempt. The delivery stays known until its outcome is

@@ -185,3 +185,14 @@ func (d *decimal) append(dst []byte) []byte {
 	}
 	return strconv.AppendInt(dst, int64(point-1), 10)
 }
+
+// Float returns the float64 of a well-formed JSON number, and whether it denotes the same
+// decimal value when JavaScript prints it.
+func Float(number []byte) (f float64, exact bool) {
+	d, ok := parseDecimal(number)
+	if !ok || !d.survivesFloat() {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(number), 64)
+	return f, err == nil
+}

@@ -38,6 +38,8 @@ type Options struct {
 	Catalogue *feedmill.Catalogue
 	// Schemas validates the data of events, if not nil.
 	Schemas *Schemas
+	// Filters evaluates the filters of subscriptions; with nil, the store does so later.
+	Filters *Filters
 	Metrics prometheus.Registerer
 }
 
@@ -83,6 +85,10 @@ func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events [
 }
 
 func (p *Publisher) accept(ctx context.Context, events []feedmill.Event, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, error) {
+	var evaluated bool
+	if p.Filters != nil {
+		evaluated = p.Filters.evaluate(ctx, events)
+	}
 	accepted, due, err := p.Store.Accept(ctx, events, keep)
 	if err != nil {
 		return nil, fmt.Errorf("accepting events: %w", err)
@@ -90,6 +96,9 @@ func (p *Publisher) accept(ctx context.Context, events []feedmill.Event, keep fu
 	p.Queue.Offer(due)
 	if slices.ContainsFunc(accepted, func(a feedmill.Accepted) bool { return a.Promised }) {
 		p.Queue.Wake()
+		if evaluated { // some filters are not known here
+			p.Filters.Forget(events[0].Workspace)
+		}
 	}
 	fresh := 0
 	for _, a := range accepted {

@@ -22,6 +22,9 @@ var limits string
 var notLimits = map[string]string{
 	"MaxMadeAtOnce":      "deliveries that are created with the event; the others follow",
 	"MaxKeptAtOnce":      "a step of that",
+	"MaxExpressionTime":  "written as 5 ms",
+	"MaxFilterTime":      "written as 5 ms",
+	"MaxFilterStep":      "filters that are evaluated later wait for the next step",
 	"MaxCountedBacklog":  "counts above it are reported as such",
 	"MaxListedBacklog":   "a step of that",
 	"MaxCountedTroubles": "the number on a page",

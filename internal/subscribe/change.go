@@ -45,6 +45,9 @@ func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, b
 		}
 		if err == nil {
 			s.Changed(id)
+			if sub.Filter != "" || changed.Filter != "" {
+				s.FilterChanged(workspace)
+			}
 		}
 		return changed, err
 	}
@@ -53,7 +56,7 @@ func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, b
 
 // sameGround reports whether what a change depends on is as it was.
 func sameGround(a, b feedmill.Subscription) bool {
-	return a.Destination.Equal(b.Destination) && a.ResourceID == b.ResourceID && slices.Equal(a.Events, b.Events)
+	return a.Destination.Equal(b.Destination) && a.Shape == b.Shape && a.ResourceID == b.ResourceID && slices.Equal(a.Events, b.Events)
 }
 
 // planChange reads a change, checks it against the subscription and returns how to make
@@ -94,6 +97,7 @@ func (s *Subscriptions) planChange(ctx context.Context, body *strictjson.Object,
 			fresh.Name = *f.name
 		}
 		f.delivery.apply(&fresh.Delivery)
+		f.applyShape(fresh)
 		if f.state != nil {
 			setState(fresh, *f.state, at)
 		}

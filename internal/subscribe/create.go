@@ -37,7 +37,13 @@ func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body 
 		}
 		halves[i].Made = made
 	}
-	return halves, s.storeHalves(ctx, halves, keep)
+	if err := s.storeHalves(ctx, halves, keep); err != nil {
+		return halves, err
+	}
+	if f.filter != nil {
+		s.FilterChanged(workspace)
+	}
+	return halves, nil
 }
 
 // divide parts the events of a request into its halves, the half named first
@@ -84,6 +90,7 @@ func (s *Subscriptions) makeHalf(ctx context.Context, sub feedmill.Subscription,
 		sub.Name = *f.name
 	}
 	f.delivery.apply(&sub.Delivery)
+	f.applyShape(&sub)
 	source := events[0].isSource()
 	if f.resource != nil && (!mixed || source == strings.HasPrefix(*f.resource, feedmill.PrefixDataFeed+"_")) {
 		if sub.ResourceID, err = s.internalFilter(ctx, sub.Workspace, *f.resource, source); err != nil {

@@ -18,6 +18,8 @@ type fields struct {
 	resource *string
 	state    *feedmill.SubscriptionState
 	delivery deliveryFields
+	// filter, transform and preset are empty to remove what there is.
+	filter, transform, preset *string
 }
 
 // readFields reads what a creation and a change have in common. was is the subscription
@@ -36,6 +38,7 @@ func (s *Subscriptions) readFields(ctx context.Context, body *strictjson.Object,
 	if f, ok := body.Get("filters"); ok {
 		given.resource = readFilters(f)
 	}
+	s.readShape(body, was, &given)
 	if delivery != nil {
 		given.delivery = readDelivery(delivery)
 	}

@@ -35,13 +35,23 @@ type Kind interface {
 	Define(feedmill.DestinationRequest) (d feedmill.Destination, config []byte, err error)
 }
 
+// Expressions checks the CEL expressions of subscriptions. The errors describe the fault
+// and its position.
+type Expressions interface {
+	CheckFilter(text string) error
+	CheckTransform(text string) error
+}
+
 // Options are the parts that subscriptions stand on.
 type Options struct {
 	Store     Store
 	Vault     Vault
 	Catalogue *feedmill.Catalogue
 	// Kinds are the kinds of destinations. URLs of unknown schemes go to the first.
-	Kinds []Kind
+	Kinds       []Kind
+	Expressions Expressions
+	// FilterChanged is called after a filter of a workspace is added, changed or removed.
+	FilterChanged func(workspace feedmill.ID)
 	// Changed is told of a subscription that must be read again before it is
 	// delivered to.
 	Changed func(subscription feedmill.ID)

@@ -245,7 +245,7 @@ func subscriptionPagePath(id string) string { return "/ui/subscriptions/" + id }
 func toSubscriptions(string) string { return "/ui/subscriptions" }
 
 func testSubscription(v *visit) error {
-	ping, err := v.api.TestSubscription(v.r.Context(), v.r.PathValue("id"))
+	ping, err := v.api.TestSubscription(v.r.Context(), v.r.PathValue("id"), client.TestEvent{})
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type acceptBatch struct {
 	open, discarded []feedmill.Delivery
 	ordered         []bool // which of those that are open
 	promises        []promise
+	filtered        []filteredEvent
 }
 
 // acceptedEvent is an event that is new, and the first and the last of its
@@ -169,14 +170,20 @@ func (a *acceptBatch) makeDeliveries(b *pgx.Batch) error {
 func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now time.Time, room *int) (promised bool) {
 	fresh := acceptedEvent{Event: e}
 	matches, many := a.matchesOf(e)
-	if many || len(matches) > *room || a.waitsForPromised(e, matches) {
+	if many || len(matches) > *room || !decided(e.Verdicts, matches) || a.waitsForPromised(e, matches) {
 		a.events = append(a.events, fresh)
 		a.promise(e, maxAttempts)
 		return true
 	}
 	*room -= len(matches)
 	a.open = slices.Grow(a.open, len(matches))
+	var filtered []feedmill.ID
 	for _, m := range matches {
+		verdict, _ := e.Verdicts.Of(m.subscription, m.filter)
+		if !verdict.Matches && verdict.Error == "" {
+			filtered = append(filtered, m.subscription)
+			continue
+		}
 		d := newDelivery(e, m.subscription, cmp.Or(m.attempts, maxAttempts), now)
 		if !apart(d) {
 			if fresh.first == "" {
@@ -184,14 +191,14 @@ func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now ti
 			}
 			fresh.last = d.ID
 		}
-		if m.disabled {
-			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, feedmill.DiscardedDisabled, d.CreatedAt
-			a.discarded = append(a.discarded, d)
+		if m.disabled || verdict.Error != "" {
+			a.discarded = append(a.discarded, discarded(d, discardReason(verdict, feedmill.DiscardedDisabled)))
 			continue
 		}
 		a.open, a.ordered = append(a.open, d), append(a.ordered, m.ordered)
 	}
 	a.events = append(a.events, fresh)
+	a.filtered = appendFiltered(a.filtered, e, filtered)
 	return false
 }
 
@@ -202,6 +209,7 @@ func (a *acceptBatch) write(b *pgx.Batch) error {
 	insertOpen(b, a.open, a.ordered, false)
 	insertDiscarded(b, a.discarded, false)
 	insertPromises(b, a.promises)
+	insertFiltered(b, a.filtered)
 	return a.keepResponses(b)
 }
 

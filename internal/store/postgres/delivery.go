@@ -107,17 +107,22 @@ func insertOpen(b *pgx.Batch, deliveries []feedmill.Delivery, ordered []bool, re
 	}
 }
 
-// insertDiscarded writes new deliveries that have ended as they began, all for the
-// same reason. later says that they are of events that were accepted before.
+// insertDiscarded writes new deliveries that have ended as they began, with a statement for
+// each run of the same reason. later says that they are of events that were accepted before.
 func insertDiscarded(b *pgx.Batch, deliveries []feedmill.Delivery, later bool) {
-	if len(deliveries) == 0 {
-		return
+	for len(deliveries) > 0 {
+		reason := deliveries[0].Reason
+		n := slices.IndexFunc(deliveries, func(d feedmill.Delivery) bool { return d.Reason != reason })
+		if n < 0 {
+			n = len(deliveries)
+		}
+		ends := make([]time.Time, n)
+		for i, d := range deliveries[:n] {
+			ends[i] = d.EndedAt
+		}
+		b.Queue(insertDiscardedRows, rowsOf(deliveries[:n], later).values(ends, reason)...)
+		deliveries = deliveries[n:]
 	}
-	ends := make([]time.Time, len(deliveries))
-	for i, d := range deliveries {
-		ends[i] = d.EndedAt
-	}
-	b.Queue(insertDiscardedRows, rowsOf(deliveries, later).values(ends, deliveries[0].Reason)...)
 }
 
 // Delivery finds a delivery of the workspace.

@@ -91,10 +91,10 @@ const changeTopics = `SELECT FROM workspaces WHERE id = $1 FOR NO KEY UPDATE`
 // removeTopics removes what finds a subscription, before it changes, and keeps it
 // for the deliveries that are promised. One that is disabled will not get those,
 // although it may be active by then.
-func removeTopics(b *pgx.Batch, subscription feedmill.ID, disabled bool) {
-	b.Queue(`INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, disabled)
-		SELECT workspace_id, topic, resource_id, subscription_id, since, $2::boolean FROM subscription_topics t
-		WHERE subscription_id = $1 AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`, subscription, disabled)
+func removeTopics(b *pgx.Batch, subscription feedmill.ID, disabled bool, filter string) {
+	b.Queue(`INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, disabled, filter)
+		SELECT workspace_id, topic, resource_id, subscription_id, since, $2::boolean, $3 FROM subscription_topics t
+		WHERE subscription_id = $1 AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`, subscription, disabled, filter)
 	if disabled {
 		b.Queue(`UPDATE former_topics SET disabled = true WHERE subscription_id = $1`, subscription)
 	}
@@ -157,12 +157,20 @@ func (db *DB) StepFanout(ctx context.Context, now time.Time, size func(feedmill.
 		return nil, false, translate(err)
 	}
 	var s fanoutStep
-	err = db.withPartitions(ctx, partitionIDs(nil), func() error {
-		s = fanoutStep{now: now, size: size}
-		return db.pipeline(ctx, s.next, s.read, s.readBehind, s.write)
-	})
-	if err != nil {
-		return nil, false, err
+	for range fanoutTries {
+		verdicts := s
+		err = db.withPartitions(ctx, partitionIDs(nil), func() error {
+			s = fanoutStep{now: now, size: size, event: verdicts.event, verdicts: verdicts.verdicts}
+			return db.pipeline(ctx, s.next, s.read, s.readBehind, s.write)
+		})
+		if err != nil {
+			return nil, false, err
+		}
+		if s.undecided == nil {
+			break
+		}
+		// Filters are evaluated outside the transaction.
+		s.event, s.verdicts = db.evaluate(s.undecided)
 	}
 	for _, f := range s.promises {
 		if len(f.listeners) > 0 {
@@ -179,8 +187,8 @@ func (db *DB) StepFanout(ctx context.Context, now time.Time, size func(feedmill.
 // subscriptions, because only the first has this order.
 var promisedTo = func() string {
 	const (
-		now  = `(SELECT subscription_id AS id, false AS disabled FROM subscription_topics WHERE `
-		then = `(SELECT subscription_id AS id, disabled FROM former_topics WHERE until > $6 AND `
+		now  = `(SELECT subscription_id AS id, false AS disabled, NULL AS filter FROM subscription_topics WHERE `
+		then = `(SELECT subscription_id AS id, disabled, filter FROM former_topics WHERE until > $6 AND `
 	)
 	var parts []string
 	for _, table := range []string{now, then} {
@@ -191,9 +199,9 @@ var promisedTo = func() string {
 			}
 		}
 	}
-	return `SELECT m.id, m.disabled OR s.state = 'disabled', s.deleted_at IS NOT NULL, s.attempts, s.ordered
-		FROM (SELECT id, bool_or(disabled) AS disabled FROM (` + strings.Join(parts, ` UNION ALL `) + `) found GROUP BY id ORDER BY id LIMIT $7) m
-		CROSS JOIN LATERAL (SELECT state, deleted_at, attempts, ordered FROM subscriptions WHERE id = m.id OFFSET 0) s ORDER BY m.id`
+	return `SELECT m.id, m.disabled OR s.state = 'disabled', s.deleted_at IS NOT NULL, s.attempts, s.ordered, coalesce(m.filter, s.filter)
+		FROM (SELECT id, bool_or(disabled) AS disabled, max(filter) AS filter FROM (` + strings.Join(parts, ` UNION ALL `) + `) found GROUP BY id ORDER BY id LIMIT $7) m
+		CROSS JOIN LATERAL (SELECT state, deleted_at, attempts, ordered, filter FROM subscriptions WHERE id = m.id OFFSET 0) s ORDER BY m.id`
 }()
 
 // fanoutStep is a transaction that makes the next deliveries of promises, in four
@@ -209,12 +217,25 @@ type fanoutStep struct {
 	promises []*fanout
 	seqs     sequence
 	due      []feedmill.DueDelivery
+
+	// event is the one whose filters were evaluated, with these verdicts.
+	event    feedmill.ID
+	verdicts feedmill.FilterVerdicts
+	// undecided is set if nothing can be made before filters are evaluated.
+	undecided *fanout
+	filtered  []filteredEvent
 }
+
+// fanoutTries is how often a step is tried: once to find the filters, and again with their
+// verdicts.
+const fanoutTries = 3
 
 // listener is a subscription that a promise is for.
 type listener struct {
 	match
 	deleted bool
+	// filterText is its filter at the moment of the promise.
+	filterText string
 }
 
 // next finds the promise whose turn it is. A step waits for rows that somebody has
@@ -278,7 +299,8 @@ func (f *fanout) read(b *pgx.Batch) {
 	})
 	each(b.Queue(promisedTo, e.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, f.ask), func(row record.Row) error {
 		var l listener
-		err := row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts, &l.ordered)
+		err := row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts, &l.ordered, &l.filterText)
+		l.filter = feedmill.FilterKey(l.filterText)
 		f.listeners = append(f.listeners, l)
 		return err
 	})
@@ -302,34 +324,52 @@ func (s *fanoutStep) write(b *pgx.Batch) error {
 		if !ends {
 			f.listeners = f.listeners[:s.limit]
 		}
-		s.makeDeliveries(b, f, made)
+		if n := s.decided(f); n < len(f.listeners) {
+			if i > 0 {
+				s.promises = s.promises[:i] // its filters are evaluated in a step of its own
+				break
+			}
+			if n == 0 {
+				s.undecided = f
+				return nil
+			}
+			f.listeners, ends = f.listeners[:n], false
+		}
+		created := s.makeDeliveries(b, f, made)
 		made += len(f.listeners)
 		if ends {
 			b.Queue(`DELETE FROM fanouts WHERE ctid = $1`, f.row)
 		} else {
-			b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2 WHERE ctid = $3`, f.listeners[s.limit-1].subscription, s.limit, f.row)
+			b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2 WHERE ctid = $3`, f.listeners[len(f.listeners)-1].subscription, created, f.row)
 		}
 	}
+	insertFiltered(b, s.filtered)
 	b.Queue(endTurn, first.event.Workspace)
 	b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, first.event.Workspace)
 	return nil
 }
 
-// makeDeliveries queues the deliveries of a promise, which come behind some others.
-func (s *fanoutStep) makeDeliveries(b *pgx.Batch, f *fanout, before int) {
+// makeDeliveries queues the deliveries of a promise, which come behind some others, and
+// returns how many there are. The verdicts are enough for all of them.
+func (s *fanoutStep) makeDeliveries(b *pgx.Batch, f *fanout, before int) (created int) {
 	e := f.event
 	var open, disabled, deleted []feedmill.Delivery
 	var ordered []bool
+	var filtered []feedmill.ID
 	for i, l := range f.listeners {
+		verdict, _ := s.verdicts.Of(l.subscription, l.filter)
+		if !verdict.Matches && verdict.Error == "" {
+			filtered = append(filtered, l.subscription)
+			continue
+		}
+		created++
 		d := newDelivery(e, l.subscription, cmp.Or(l.attempts, f.attempts), s.now)
 		d.Seq = s.seqs.seq(before + i)
 		switch {
 		case l.deleted:
-			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, feedmill.DiscardedDeleted, d.CreatedAt
-			deleted = append(deleted, d)
-		case l.disabled:
-			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, feedmill.DiscardedDisabled, d.CreatedAt
-			disabled = append(disabled, d)
+			deleted = append(deleted, discarded(d, discardReason(verdict, feedmill.DiscardedDeleted)))
+		case l.disabled || verdict.Error != "":
+			disabled = append(disabled, discarded(d, discardReason(verdict, feedmill.DiscardedDisabled)))
 		default:
 			open, ordered = append(open, d), append(ordered, l.ordered)
 			s.due = append(s.due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
@@ -338,4 +378,6 @@ func (s *fanoutStep) makeDeliveries(b *pgx.Batch, f *fanout, before int) {
 	insertOpen(b, open, ordered, true)
 	insertDiscarded(b, disabled, true)
 	insertDiscarded(b, deleted, true)
+	s.filtered = appendFiltered(s.filtered, e, filtered)
+	return created
 }

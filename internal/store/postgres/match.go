@@ -17,6 +17,8 @@ type match struct {
 	// attempts is how many its deliveries get; zero means as many as the
 	// service's schedule makes.
 	attempts int
+	// filter is the key of its filter; 0 means that it has none.
+	filter int64
 }
 
 // fewMatches is how many matches are listed in any case.
@@ -48,17 +50,17 @@ func (a *acceptBatch) match(b *pgx.Batch) {
 		workspaces, names, resources = append(workspaces, string(t.workspace)), append(names, t.name), append(resources, t.resource)
 		numbers, limits = append(numbers, int32(i)), append(limits, int32(a.limits[i]))
 	}
-	each(b.Queue(`SELECT e.number, found.many, s.id, s.state = 'disabled', s.attempts, s.ordered
+	each(b.Queue(`SELECT e.number, found.many, s.id, s.state = 'disabled', s.attempts, s.ordered, s.filter_key
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::integer[]) AS e (workspace_id, topic, resource_id, number, most)
 		CROSS JOIN LATERAL (SELECT array_agg(subscription_id) AS ids, count(*) > e.most AS many FROM (SELECT subscription_id FROM subscription_topics t
 			WHERE t.workspace_id = e.workspace_id AND t.topic = e.topic AND t.resource_id = e.resource_id LIMIT e.most + 1) t) found
 		CROSS JOIN LATERAL unnest(CASE WHEN found.many THEN found.ids[:1] ELSE found.ids END) AS t (subscription_id)
-		CROSS JOIN LATERAL (SELECT id, state, attempts, ordered FROM subscriptions s WHERE s.id = t.subscription_id OFFSET 0) s`, workspaces, names, resources, numbers, limits),
+		CROSS JOIN LATERAL (SELECT id, state, attempts, ordered, filter_key FROM subscriptions s WHERE s.id = t.subscription_id OFFSET 0) s`, workspaces, names, resources, numbers, limits),
 		func(row record.Row) error {
 			var i int
 			var m match
 			var many bool
-			if err := row.Scan(&i, &many, &m.subscription, &m.disabled, &m.attempts, &m.ordered); err != nil {
+			if err := row.Scan(&i, &many, &m.subscription, &m.disabled, &m.attempts, &m.ordered, &m.filter); err != nil {
 				return err
 			}
 			a.matches[i], a.many[i] = append(a.matches[i], m), many

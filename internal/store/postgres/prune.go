@@ -55,6 +55,9 @@ func (db *DB) Prune(ctx context.Context, now, before time.Time) (more bool, err 
 	if err := db.preparePartitions(ctx, now, before, daysAhead); err != nil {
 		return false, err
 	}
+	if err := db.pruneFiltered(ctx, before); err != nil {
+		return false, err
+	}
 	db.sweep.mu.Lock()
 	defer db.sweep.mu.Unlock()
 	days, err := db.knownDays(ctx)

@@ -41,6 +41,8 @@ type storedReplay struct {
 	feedmill.Replay
 	reached   feedmill.ID
 	beforeSeq int64
+	// filter opens the payloads of events for the subscription's filter.
+	filter func(payload []byte) feedmill.EventFilter
 }
 
 const replayColumns = `id, workspace_id, subscription_id, since, until, selection, rate, dry_run, greatest(total, made), counting, reached, bound, made,
@@ -110,7 +112,7 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, limit int) (worked 
 			if err != nil {
 				return err
 			}
-			worked = true
+			worked, r.filter = true, db.options.Filter
 			return tx.stepReplay(ctx, r, now, db.options.Attempts, limit)
 		})
 	})
@@ -147,14 +149,24 @@ func (t tx) stepReplay(ctx context.Context, r storedReplay, now time.Time, maxAt
 	for i := range fresh {
 		fresh[i].Seq = seqs.seq(i)
 	}
+	made := len(fresh)
+	var failed []feedmill.Delivery // those of events that the filter failed for
+	fresh = slices.DeleteFunc(fresh, func(d feedmill.Delivery) bool {
+		reason, discard := found.reasons[d.Event]
+		if discard {
+			failed = append(failed, discarded(d, reason))
+		}
+		return discard
+	})
 	return t.send(ctx, func(b *pgx.Batch) error {
 		insertOpen(b, fresh, slices.Repeat([]bool{sub.Delivery.Ordered}, len(fresh)), true)
+		insertDiscarded(b, failed, true)
 		var done *time.Time
 		if found.End {
 			done = &now
 		}
 		b.Queue(`UPDATE replays SET made = made + $1, reached = $2, done_at = $3, stepped_at = greatest(stepped_at, $4), next_at = $5 WHERE id = $6`,
-			len(fresh), found.Reached, done, now, now.Add(r.Pause(len(found.events), found.ReplayPart)), r.ID)
+			made, found.Reached, done, now, now.Add(r.Pause(len(found.events), found.ReplayPart)), r.ID)
 		return nil
 	})
 }

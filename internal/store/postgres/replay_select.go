@@ -13,6 +13,8 @@ import (
 type replayPart struct {
 	feedmill.ReplayPart
 	events []feedmill.Event // without payloads
+	// reasons are why deliveries of events are discarded, if the filter failed.
+	reasons map[feedmill.ID]string
 }
 
 // CountReplay counts the next part of what a replay selects, and returns the
@@ -23,7 +25,7 @@ func (db *DB) CountReplay(ctx context.Context, r feedmill.Replay, limit int) (fe
 	if err != nil {
 		return r, err
 	}
-	return countSelected(ctx, db.pool, storedReplay{Replay: r, beforeSeq: 1 << 62}, sub, limit)
+	return countSelected(ctx, db.pool, storedReplay{Replay: r, beforeSeq: 1 << 62, filter: db.options.Filter}, sub, limit)
 }
 
 func countSelected(ctx context.Context, q querier, r storedReplay, sub feedmill.Subscription, limit int) (feedmill.Replay, error) {
@@ -146,12 +148,39 @@ func selectedEvents(ctx context.Context, q querier, r storedReplay, sub feedmill
 		}
 	}
 	there, err := haveDeliveries(ctx, q, sub, matching, r.Selection == feedmill.ReplayAll)
-	for _, e := range matching {
-		if !there[e.ID] {
+	if err != nil {
+		return replayPart{}, err
+	}
+	matching = slices.DeleteFunc(matching, func(e feedmill.Event) bool { return there[e.ID] })
+	if sub.Filter != "" {
+		return filterReplayed(ctx, q, r, sub, matching, part)
+	}
+	part.events = matching
+	return part, nil
+}
+
+// filterReplayed adds the events to a part that match the filter of the subscription. A
+// part ends early if the filter takes long.
+func filterReplayed(ctx context.Context, q querier, r storedReplay, sub feedmill.Subscription, events []feedmill.Event, part replayPart) (replayPart, error) {
+	part.reasons = make(map[feedmill.ID]string)
+	until := time.Now().Add(feedmill.MaxFilterStep)
+	for i, e := range events {
+		v, err := verdict(ctx, q, sub, e.ID, r.filter)
+		if err != nil {
+			return replayPart{}, err
+		}
+		if v.Error != "" {
+			part.reasons[e.ID] = v.Reason()
+		}
+		if v.Matches || v.Error != "" {
 			part.events = append(part.events, e)
 		}
+		if i < len(events)-1 && time.Now().After(until) {
+			part.Reached, part.End, part.Blocked = e.ID, false, false
+			break
+		}
 	}
-	return part, err
+	return part, nil
 }
 
 // haveDeliveries finds those of some events that have a delivery for a

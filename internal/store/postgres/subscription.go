@@ -52,7 +52,7 @@ func (t recordTx) SetTopics(ctx context.Context, old *feedmill.Subscription, s f
 	}
 	return t.tx.send(ctx, func(b *pgx.Batch) error {
 		b.Queue(changeTopics, s.Workspace)
-		removeTopics(b, s.ID, old.State == feedmill.SubscriptionDisabled)
+		removeTopics(b, s.ID, old.State == feedmill.SubscriptionDisabled, old.Filter)
 		addTopics(b, s)
 		return nil
 	})
@@ -71,12 +71,13 @@ func addTopics(b *pgx.Batch, s feedmill.Subscription) {
 // first of its open deliveries.
 func (t recordTx) ForgetSubscription(ctx context.Context, id feedmill.ID, at time.Time) error {
 	var workspace feedmill.ID
-	if err := t.One(ctx, `SELECT workspace_id FROM subscriptions WHERE id = ?1`, []any{id}, &workspace); err != nil {
+	var filter string
+	if err := t.One(ctx, `SELECT workspace_id, filter FROM subscriptions WHERE id = ?1`, []any{id}, &workspace, &filter); err != nil {
 		return err
 	}
 	err := t.tx.send(ctx, func(b *pgx.Batch) error {
 		b.Queue(changeTopics, workspace)
-		removeTopics(b, id, false)
+		removeTopics(b, id, false, filter)
 		return nil
 	})
 	if err != nil {

@@ -28,6 +28,7 @@ func (s Store) subscriptionValues(sub feedmill.Subscription) []any {
 	if sub.Events == nil {
 		sub.Events = []string{}
 	}
+	sub.FilterKey = feedmill.FilterKey(sub.Filter)
 	return Subscription(&sub, s.d)
 }
 
@@ -158,6 +159,11 @@ func (s Store) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedm
 		workspace, before(p, feedmill.PrefixSubscription), p.Limit)
 }
 
+// FilteredSubscriptions are up to limit of a workspace that have a filter and are not deleted.
+func (s Store) FilteredSubscriptions(ctx context.Context, workspace feedmill.ID, limit int) ([]feedmill.Subscription, error) {
+	return list(ctx, s.db, s, Subscription, s.subscriptions(`workspace_id = ?1 AND filter_key <> 0 AND deleted_at IS NULL ORDER BY id LIMIT ?2`), workspace, limit)
+}
+
 // SubscriptionStandings are those of the newest subscriptions that are not deleted, up to limit.
 func (s Store) SubscriptionStandings(ctx context.Context, workspace feedmill.ID, limit int) ([]feedmill.SubscriptionStanding, error) {
 	fields := func(v *feedmill.SubscriptionStanding, _ Kinds) []any {
@@ -227,7 +233,7 @@ func (s Store) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID
 // nil where there was none. One that is active again is found anew: what was
 // promised before is not for it, as it has been disabled since.
 func SameTopics(old *feedmill.Subscription, s feedmill.Subscription) bool {
-	if old == nil || s.ResourceID != old.ResourceID || !slices.Equal(s.Events, old.Events) {
+	if old == nil || s.ResourceID != old.ResourceID || s.Filter != old.Filter || !slices.Equal(s.Events, old.Events) {
 		return false
 	}
 	return old.State != feedmill.SubscriptionDisabled || s.State == feedmill.SubscriptionDisabled

@@ -166,7 +166,7 @@ func (t *tx) makeDeliveries(events []freshEvent, seq int64, accepted []feedmill.
 		if err != nil {
 			return nil, err
 		}
-		promised := found.more || len(found.to) > room
+		promised := found.more || len(found.to) > room || found.filtered && !decided(e.Verdicts, found.to)
 		if !promised && found.anyOrdered() {
 			if promised, err = t.isPromised(e.Workspace, e.ResourceID); err != nil {
 				return nil, err
@@ -176,11 +176,17 @@ func (t *tx) makeDeliveries(events []freshEvent, seq int64, accepted []feedmill.
 			accepted[e.place].Promised = true
 			err = t.promise(e.Event, seq)
 		} else {
-			room -= len(found.to)
-			if w.due == nil {
-				w.due = make([]feedmill.DueDelivery, 0, min(len(found.to)*len(events), feedmill.MaxMadeAtOnce))
+			to := found.to
+			if found.filtered {
+				if to, err = w.filter(&e.Event, seq, to, e.Verdicts); err != nil {
+					return nil, err
+				}
 			}
-			err = w.add(&e.Event, seq, found.to)
+			room -= len(to)
+			if w.due == nil {
+				w.due = make([]feedmill.DueDelivery, 0, min(len(to)*len(events), feedmill.MaxMadeAtOnce))
+			}
+			err = w.add(&e.Event, seq, to)
 		}
 		if err != nil {
 			return nil, err

@@ -27,12 +27,10 @@ func (t *tx) writeDeliveries(maxAttempts int) *deliveryWriter {
 func (w *deliveryWriter) add(e *feedmill.Event, seq int64, to []match) error {
 	r := w.rows
 	for _, m := range to {
-		d := feedmill.Delivery{
-			Workspace: e.Workspace, Subscription: m.subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
-			State: feedmill.DeliveryPending, MaxAttempts: cmp.Or(m.attempts, w.maxAttempts), DueAt: w.now,
-		}
+		d := newDelivery(e, m, w.maxAttempts)
+		d.DueAt = w.now
 		if m.disabled {
-			if err := w.discard(&d, seq, m.ordered, feedmill.DiscardedDisabled); err != nil {
+			if err := w.discard(d, seq, m.ordered, feedmill.DiscardedDisabled); err != nil {
 				return err
 			}
 			continue
@@ -59,13 +57,21 @@ func (w *deliveryWriter) add(e *feedmill.Event, seq int64, to []match) error {
 	return nil
 }
 
+// newDelivery is a delivery of an event to a subscription, without an id.
+func newDelivery(e *feedmill.Event, m match, maxAttempts int) feedmill.Delivery {
+	return feedmill.Delivery{
+		Workspace: e.Workspace, Subscription: m.subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
+		State: feedmill.DeliveryPending, MaxAttempts: cmp.Or(m.attempts, maxAttempts),
+	}
+}
+
 // discard writes a delivery that ends as it begins.
-func (w *deliveryWriter) discard(d *feedmill.Delivery, seq int64, ordered bool, reason string) error {
+func (w *deliveryWriter) discard(d feedmill.Delivery, seq int64, ordered bool, reason string) error {
 	d.State, d.Reason = feedmill.DeliveryDiscarded, reason
 	if err := w.flush(); err != nil {
 		return err
 	}
-	return w.t.insertDelivery(d, seq, ordered)
+	return w.t.insertDelivery(&d, seq, ordered)
 }
 
 // flush writes what waits.

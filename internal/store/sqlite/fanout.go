@@ -43,14 +43,14 @@ func (t *tx) isPromised(workspace feedmill.ID, resource string) (promised bool, 
 
 // keepFormerTopics keeps what finds a subscription, before it changes, for the
 // deliveries that are promised.
-func (t *tx) keepFormerTopics(subscription feedmill.ID) error {
+func (t *tx) keepFormerTopics(subscription feedmill.ID, filter string) error {
 	until, err := t.moment()
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, until, disabled)
-		SELECT workspace_id, topic, resource_id, subscription_id, since, ?, disabled FROM subscription_topics t
-		WHERE subscription_id = ? AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`, until, subscription)
+	_, err = t.exec(`INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, until, disabled, filter)
+		SELECT workspace_id, topic, resource_id, subscription_id, since, ?, disabled, ? FROM subscription_topics t
+		WHERE subscription_id = ? AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`, until, filter, subscription)
 	return err
 }
 
@@ -113,25 +113,62 @@ func (db *DB) StepFanout(ctx context.Context, _ time.Time, size func(feedmill.ID
 	if err != nil {
 		return nil, false, translate(err)
 	}
-	err = db.write(ctx, func(tx *tx) (err error) {
-		due, worked, err = tx.stepFanout(next, size)
-		return err
-	})
-	if err != nil {
-		return nil, false, err
+	step := fanoutStep{size: size}
+	for range fanoutTries {
+		err = db.write(ctx, func(tx *tx) (err error) {
+			step.undecided = nil
+			due, worked, err = tx.stepFanout(next, &step)
+			return err
+		})
+		if err != nil {
+			return nil, false, err
+		}
+		if step.undecided == nil {
+			return due, worked, nil
+		}
+		// Filters are evaluated beside the writer.
+		step.event, step.verdicts = db.evaluate(step.undecided)
 	}
-	return due, worked, nil
+	return nil, true, nil // another step goes on
+}
+
+// fanoutTries is how often a step is tried: once to find the filters, and again with their
+// verdicts.
+const fanoutTries = 3
+
+// fanoutStep is what a step of fan-outs goes by.
+type fanoutStep struct {
+	size func(feedmill.ID) (limit, whole int)
+	// event is the one whose filters were evaluated, with these verdicts.
+	event    feedmill.ID
+	verdicts feedmill.FilterVerdicts
+	// undecided is set if nothing can be made before filters are evaluated.
+	undecided *undecided
+}
+
+// decided is how many of the next subscriptions, from the first, the verdicts are enough for.
+func (s *fanoutStep) decided(event feedmill.ID, next []listener) int {
+	var verdicts feedmill.FilterVerdicts
+	if event == s.event {
+		verdicts = s.verdicts
+	}
+	for i, l := range next {
+		if _, known := verdicts.Of(l.subscription, l.filter); !known {
+			return i
+		}
+	}
+	return len(next)
 }
 
 // stepFanout makes the next deliveries of a promise, and then of those behind it that fit
 // into the step as a whole.
-func (t *tx) stepFanout(seq int64, size func(feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error) {
+func (t *tx) stepFanout(seq int64, step *fanoutStep) (due []feedmill.DueDelivery, worked bool, err error) {
 	f, ok, err := t.promisedBy(`f.event_seq = ?`, seq)
 	if err != nil || !ok {
 		return nil, false, err
 	}
 	workspace := f.event.Workspace
-	limit, whole := size(workspace)
+	limit, whole := step.size(workspace)
 	ask := limit
 	if f.reached == "" { // it is not begun, and may be a small one
 		ask = max(limit, whole+1)
@@ -146,18 +183,25 @@ func (t *tx) stepFanout(seq int64, size func(feedmill.ID) (limit, whole int)) (d
 	if !ended {
 		found = found[:limit]
 	}
-	due, err = t.makePromised(f, found, ended)
+	if n := step.decided(f.event.ID, found); n < len(found) {
+		if n == 0 {
+			step.undecided = &undecided{f.event, found}
+			return nil, false, nil
+		}
+		found, ended = found[:n], false
+	}
+	due, err = t.makePromised(f, found, ended, step.verdicts)
 	room := whole - len(found)
 	for kept := 1; err == nil && ended && room > 0 && kept < feedmill.MaxKeptAtOnce; kept++ {
 		f, ok, err = t.promisedBy(`f.event_seq = (SELECT min(event_seq) FROM fanouts WHERE workspace_id = ?)`, workspace)
 		if err != nil || !ok {
 			break
 		}
-		if found, err = t.listeners(f, room+1); err != nil || len(found) > room {
+		if found, err = t.listeners(f, room+1); err != nil || len(found) > room || step.decided(f.event.ID, found) < len(found) {
 			break
 		}
 		var more []feedmill.DueDelivery
-		more, err = t.makePromised(f, found, true)
+		more, err = t.makePromised(f, found, true, nil)
 		due, room = append(due, more...), room-len(found)
 	}
 	if err != nil {
@@ -180,8 +224,8 @@ func (t *tx) promisedBy(where string, value any) (f fanout, ok bool, err error) 
 // The subscriptions that a promise is for: those that are found now and were at
 // its moment, and those that were found then and changed since.
 const (
-	promisedNow  = `SELECT subscription_id AS id, 0 AS disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = %s AND resource_id = %s AND subscription_id > ?5 AND since < ?6`
-	promisedThen = `SELECT subscription_id AS id, disabled FROM former_topics WHERE workspace_id = ?1 AND topic = %s AND resource_id = %s AND subscription_id > ?5 AND since < ?6 AND until > ?6`
+	promisedNow  = `SELECT subscription_id AS id, 0 AS disabled, NULL AS filter FROM subscription_topics WHERE workspace_id = ?1 AND topic = %s AND resource_id = %s AND subscription_id > ?5 AND since < ?6`
+	promisedThen = `SELECT subscription_id AS id, disabled, filter FROM former_topics WHERE workspace_id = ?1 AND topic = %s AND resource_id = %s AND subscription_id > ?5 AND since < ?6 AND until > ?6`
 )
 
 // The statements that list them, in the order of their ids; one can be found twice.
@@ -201,7 +245,7 @@ func promisedTo(filtered bool) string {
 		}
 	}
 	// Where there is no filter its value is named all the same.
-	return `SELECT f.id, f.disabled, s.state = 'disabled', s.deleted_at IS NOT NULL, s.ordered, s.retries
+	return `SELECT f.id, f.disabled, s.state = 'disabled', s.deleted_at IS NOT NULL, s.ordered, s.retries, coalesce(f.filter, s.filter)
 		FROM (` + strings.Join(parts, " UNION ALL ") + ` ORDER BY id LIMIT CASE WHEN ?4 IS NULL THEN 0 ELSE ?7 END) f
 		CROSS JOIN subscriptions s ON s.id = f.id ORDER BY f.id`
 }
@@ -210,6 +254,8 @@ func promisedTo(filtered bool) string {
 type listener struct {
 	match
 	deleted bool
+	// filterText is its filter at the moment of the promise.
+	filterText string
 }
 
 // listeners are the next ones that a promise is for.
@@ -222,25 +268,24 @@ func (t *tx) listeners(f fanout, limit int) ([]listener, error) {
 	return all(rows, err, func(row record.Row) (l listener, err error) {
 		var then bool
 		var own feedmill.DeliverySettings
-		err = row.Scan(&l.subscription, &then, &l.disabled, &l.deleted, &l.ordered, record.Waits(&own.Retries))
-		l.disabled, l.attempts = l.disabled || then, own.Attempts(0)
+		err = row.Scan(&l.subscription, &then, &l.disabled, &l.deleted, &l.ordered, record.Waits(&own.Retries), &l.filterText)
+		l.disabled, l.attempts, l.filter = l.disabled || then, own.Attempts(0), feedmill.FilterKey(l.filterText)
 		return l, err
 	})
 }
 
-// makePromised makes deliveries of a promise, the last ones where it ends.
-func (t *tx) makePromised(f fanout, found []listener, ends bool) (due []feedmill.DueDelivery, err error) {
+// makePromised makes deliveries of a promise, the last ones where it ends. The verdicts are
+// enough for all of them.
+func (t *tx) makePromised(f fanout, found []listener, ends bool, verdicts feedmill.FilterVerdicts) (due []feedmill.DueDelivery, err error) {
 	w, made := t.writeDeliveries(f.attempts), 0
-	for i, l := range found {
-		if i > 0 && l.subscription == found[i-1].subscription {
-			continue
-		}
+	to, err := w.filterPromised(&f, found, verdicts)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range to {
 		made++
 		if l.deleted {
-			d := feedmill.Delivery{
-				Workspace: f.event.Workspace, Subscription: l.subscription, Type: f.event.Type, ResourceID: f.event.ResourceID, MaxAttempts: f.attempts,
-			}
-			err = w.discard(&d, f.seq, l.ordered, feedmill.DiscardedDeleted)
+			err = w.discard(newDelivery(&f.event, match{subscription: l.subscription}, f.attempts), f.seq, l.ordered, feedmill.DiscardedDeleted)
 		} else {
 			err = w.add(&f.event, f.seq, []match{l.match})
 		}

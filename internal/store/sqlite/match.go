@@ -15,16 +15,18 @@ type match struct {
 	// attempts is how many its deliveries get; zero means as many as the
 	// service's schedule makes.
 	attempts int
+	// filter is the key of its filter; 0 means that it has none.
+	filter int64
 }
 
 // matching looks for each pair of a topic and a filter by itself: SQLite makes
 // a temporary table for every IN and every DISTINCT, and this query runs for
 // each event.
 const (
-	unfilteredTopic = `SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
-		UNION ALL SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
-	filteredTopic = ` UNION ALL SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
-		UNION ALL SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
+	unfilteredTopic = `SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
+		UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
+	filteredTopic = ` UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
+		UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
 )
 
 // matched are those that an event is for, in the order of their ids; more says
@@ -34,6 +36,8 @@ type matched struct {
 	more bool
 	// uncounted says that there are others, and it is not known how many.
 	uncounted bool
+	// filtered says that some have a filter.
+	filtered bool
 }
 
 // fewMatches is how many matches are read without being counted before.
@@ -99,11 +103,12 @@ func (t *tx) countMatches(query string, args []any, some matched) (matched, erro
 func (t *tx) readMatches(query string, args []any, most int) (matched, error) {
 	var found []match
 	err := t.each(query, args, func(r *row) {
-		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0, int(r.int())})
+		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0, int(r.int()), r.int()})
 	})
 	others := len(found) > most // before a subscription that is found twice is taken for one
 	slices.SortFunc(found, func(a, b match) int { return strings.Compare(string(a.subscription), string(b.subscription)) })
-	return matched{to: slices.Compact(found), uncounted: others}, err
+	filtered := slices.ContainsFunc(found, func(m match) bool { return m.filter != 0 })
+	return matched{to: slices.Compact(found), uncounted: others, filtered: filtered}, err
 }
 
 // rememberMatches remembers who listens to a topic for the rest of the transaction.

@@ -70,6 +70,9 @@ func (db *DB) Prune(ctx context.Context, _, before time.Time) (more bool, err er
 		if _, err := tx.exec(`DELETE FROM replays WHERE done_at < ?`, toMillis(before)); err != nil {
 			return err
 		}
+		if _, err := tx.exec(`DELETE FROM filtered_events WHERE event_id IN (SELECT event_id FROM filtered_events WHERE event_id < ? ORDER BY event_id LIMIT ? + 0)`, string(first), pruneRows); err != nil {
+			return err
+		}
 		return tx.prune(removable, reached)
 	})
 	if err != nil {

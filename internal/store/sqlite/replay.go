@@ -131,6 +131,9 @@ func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found repla
 			Workspace: r.Workspace, Subscription: r.Subscription, Type: e.kind, ResourceID: e.resource,
 			State: feedmill.DeliveryPending, MaxAttempts: sub.Delivery.Attempts(t.attempts), DueAt: now,
 		}
+		if e.reason != "" {
+			d.State, d.Reason = feedmill.DeliveryDiscarded, e.reason
+		}
 		if err := t.insertDelivery(&d, e.seq, sub.Delivery.Ordered); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -22,6 +23,8 @@ type replayPart struct {
 type replayedEvent struct {
 	seq            int64
 	kind, resource string
+	// reason is why the delivery is discarded, if the filter of the subscription failed.
+	reason string
 }
 
 // CountReplay counts the next part of what a replay selects, and returns the
@@ -169,8 +172,9 @@ func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmil
 		part.End = part.End && !part.Blocked
 		events = slices.DeleteFunc(events, func(e scanned) bool { return e.ID >= first })
 	}
+	until := time.Now().Add(feedmill.MaxFilterStep)
 	for _, e := range events {
-		if len(part.events) == limit {
+		if len(part.events) == limit || sub.Filter != "" && time.Now().After(until) {
 			part.End, part.Blocked = false, false
 			break
 		}
@@ -182,9 +186,36 @@ func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmil
 		if err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries WHERE event_seq = ? AND subscription_id = ?`+states+`)`, e.seq, sub.ID).Scan(&there); err != nil {
 			return replayPart{}, translate(err)
 		}
-		if !there {
-			part.events = append(part.events, replayedEvent{e.seq, e.Type, e.ResourceID})
+		if there {
+			continue
 		}
+		found := replayedEvent{e.seq, e.Type, e.ResourceID, ""}
+		if sub.Filter != "" {
+			verdict, err := db.verdict(ctx, sub, e.seq)
+			if err != nil {
+				return replayPart{}, err
+			}
+			if verdict.Error != "" {
+				found.reason = verdict.Reason()
+			} else if !verdict.Matches {
+				continue
+			}
+		}
+		part.events = append(part.events, found)
 	}
 	return part, nil
+}
+
+// verdict evaluates the filter of a subscription for an event. An event that is gone does
+// not match.
+func (db *DB) verdict(ctx context.Context, sub feedmill.Subscription, seq int64) (feedmill.FilterVerdict, error) {
+	var payload []byte
+	err := db.row(ctx, `SELECT payload FROM events WHERE seq = ?`, seq).Scan(&payload)
+	if errors.Is(err, sql.ErrNoRows) {
+		return feedmill.FilterVerdict{}, nil
+	}
+	if err != nil {
+		return feedmill.FilterVerdict{}, translate(err)
+	}
+	return db.options.Filter(payload)(sub.Filter), nil
 }

@@ -32,7 +32,11 @@ func (t recordTx) SetTopics(_ context.Context, old *feedmill.Subscription, s fee
 			s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered, s.Delivery.Attempts(0), s.ID)
 		return err
 	}
-	if err := t.removeTopics(s.ID); err != nil {
+	filter := ""
+	if old != nil {
+		filter = old.Filter
+	}
+	if err := t.removeTopics(s.ID, filter); err != nil {
 		return err
 	}
 	if old != nil && old.State == feedmill.SubscriptionDisabled {
@@ -54,9 +58,9 @@ func (t recordTx) SetTopics(_ context.Context, old *feedmill.Subscription, s fee
 	return nil
 }
 
-func (t *tx) removeTopics(subscription feedmill.ID) error {
+func (t *tx) removeTopics(subscription feedmill.ID, filter string) error {
 	t.forgetMatches()
-	if err := t.keepFormerTopics(subscription); err != nil {
+	if err := t.keepFormerTopics(subscription, filter); err != nil {
 		return err
 	}
 	_, err := t.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, subscription)
@@ -66,7 +70,11 @@ func (t *tx) removeTopics(subscription feedmill.ID) error {
 // ForgetSubscription makes no event find a subscription that is deleted, and discards the
 // first of its open deliveries.
 func (t recordTx) ForgetSubscription(_ context.Context, id feedmill.ID, at time.Time) error {
-	if err := t.removeTopics(id); err != nil {
+	var filter string
+	if err := t.row(`SELECT filter FROM subscriptions WHERE id = ?`, id).Scan(&filter); err != nil {
+		return translate(err)
+	}
+	if err := t.removeTopics(id, filter); err != nil {
 		return err
 	}
 	_, err := t.discardOpen(id, feedmill.DiscardedDeleted, at, feedmill.DiscardStep)

@@ -65,6 +65,7 @@ func Run(t *testing.T, e Engine) {
 			{"listeners", listenerCases},
 			{"matching", matchCases},
 			{"events", eventCases},
+			{"filters", filterCases},
 			{"fan-outs", slices.Concat(fanoutCases, manyMatchCases, fanoutTurnCases)},
 			{"deliveries", deliveryCases},
 			{"counts of deliveries", deliveryCountCases},
@@ -84,7 +85,7 @@ func Run(t *testing.T, e Engine) {
 						}
 						t.Parallel()
 						made := new(offers)
-						open := e.Make(t, feedmill.StoreOptions{Attempts: maxAttempts, Offer: made.add})
+						open := e.Make(t, feedmill.StoreOptions{Attempts: maxAttempts, Offer: made.add, Filter: openEvent})
 						c.run(t, func(t *testing.T) Store { return &offeringStore{open(t), made} })
 					})
 				}

@@ -40,6 +40,7 @@ type Store interface {
 	Links
 	Connections
 	FanOuts
+	Filters
 
 	Ping(context.Context) error
 	Close() error

@@ -55,6 +55,8 @@ from .types import (
     Operate,
     PreviewDataFeedResponse,
     PreviewQueryResponse,
+    PreviewSubscriptionBody,
+    PreviewSubscriptionResponse,
     ProblemType,
     PublishEventsResponse,
     QueryFeed,
@@ -71,6 +73,7 @@ from .types import (
     SubscriptionFields,
     SubscriptionStats,
     TestConnectionResponse,
+    TestSubscriptionBody,
     TestSubscriptionResponse,
     WholeRefresh,
     Workspace,
@@ -793,6 +796,17 @@ class Operations(Transport):
         """Preview a query: ``POST /query_builder/preview``."""
         return self._data("POST", "/query_builder/preview", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
+    def preview_subscription(
+        self,
+        body: PreviewSubscriptionBody,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> PreviewSubscriptionResponse:
+        """Preview a subscription: ``POST /events/subscriptions/preview``."""
+        return self._data("POST", "/events/subscriptions/preview", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
+
     def publish_events(
         self,
         body: CloudEvent | list[CloudEvent] | NewEvent | list[NewEvent],
@@ -1065,9 +1079,11 @@ class Operations(Transport):
     def test_subscription(
         self,
         id: str,
+        body: TestSubscriptionBody | None = None,
         *,
+        content_type: str | None = None,
         idempotency_key: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> TestSubscriptionResponse:
         """Send a test event: ``POST /events/subscriptions/{id}/test``."""
-        return self._data("POST", f"/events/subscriptions/{_quote(id, safe='')}/test", {}, idempotency_key=idempotency_key, headers=headers)
+        return self._data("POST", f"/events/subscriptions/{_quote(id, safe='')}/test", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)

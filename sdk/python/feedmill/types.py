@@ -76,10 +76,13 @@ class ChangeDataFeedBody(TypedDict):
 class ChangeSubscriptionBody(TypedDict):
     delivery: NotRequired[ChangeSubscriptionBodyDelivery | None]
     events: NotRequired[list[str]]
+    filter: NotRequired[str | None]
     filters: NotRequired[ChangeSubscriptionBodyFilters | None]
     httpOperation: NotRequired[Literal['POST', 'GET'] | None]
     name: NotRequired[str | None]
+    preset: NotRequired[Literal['slack', 'teams', 'discord', 'text'] | None]
     state: NotRequired[Literal['active', 'paused', 'disabled']]
+    transform: NotRequired[str | None]
     url: NotRequired[str]
 
 
@@ -327,7 +330,7 @@ class Event(TypedDict):
 
 
 class EventFanOut(TypedDict):
-    """The progress of a request that creates more than 10,000 deliveries. Present only while deliveries are still being created."""
+    """The progress of a request that creates more than 10,000 deliveries, or whose filters are evaluated later. Present only while deliveries are still being created."""
 
     made: int
     state: Literal['making']
@@ -588,6 +591,7 @@ class GetEventResponse(TypedDict):
     data: Any
     deliveries: list[EventRoute]
     fanOut: NotRequired[GetEventResponseFanOut]
+    filtered: NotRequired[GetEventResponseFiltered]
     id: str
     match: NotRequired[GetEventResponseMatch]
     publisherId: NotRequired[str]
@@ -598,10 +602,17 @@ class GetEventResponse(TypedDict):
 
 
 class GetEventResponseFanOut(TypedDict):
-    """The progress of a request that creates more than 10,000 deliveries. Present only while deliveries are still being created."""
+    """The progress of a request that creates more than 10,000 deliveries, or whose filters are evaluated later. Present only while deliveries are still being created."""
 
     made: int
     state: Literal['making']
+
+
+class GetEventResponseFiltered(TypedDict):
+    """The subscriptions that did not get the event because it does not match their filter. Present only if there are any."""
+
+    count: int
+    subscriptionIds: list[str]
 
 
 class GetEventResponseMatch(TypedDict):
@@ -609,7 +620,7 @@ class GetEventResponseMatch(TypedDict):
 
     detail: str
     matches: bool
-    reason: Literal['type', 'resource', 'createdLater'] | None
+    reason: Literal['type', 'resource', 'createdLater', 'filter', 'filterError'] | None
     subscriptionId: str
 
 
@@ -670,7 +681,7 @@ class ListEventsItem(TypedDict):
 
 
 class ListEventsItemFanOut(TypedDict):
-    """The progress of a request that creates more than 10,000 deliveries. Present only while deliveries are still being created."""
+    """The progress of a request that creates more than 10,000 deliveries, or whose filters are evaluated later. Present only while deliveries are still being created."""
 
     made: int
     state: Literal['making']
@@ -914,12 +925,15 @@ class NewSubscription(TypedDict):
     delivery: NewSubscriptionDelivery
     disabledReason: NotRequired[Literal['user', 'gone', 'failing']]
     events: list[str]
+    filter: NotRequired[str]
     filters: NotRequired[NewSubscriptionFilters]
     httpOperation: Literal['POST', 'GET']
     id: str
     name: NotRequired[str]
+    preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
     signingSecret: str
     state: Literal['active', 'paused', 'disabled']
+    transform: NotRequired[str]
     updatedAt: str
     url: str
 
@@ -1084,6 +1098,27 @@ class PreviewQueryResponseFiltersItem(TypedDict):
     ranIn: Literal['source', 'here', 'both']
 
 
+class PreviewSubscriptionBody(TypedDict):
+    event: PreviewSubscriptionBodyEvent
+    subscription: SubscriptionFields
+
+
+class PreviewSubscriptionBodyEvent(TypedDict):
+    data: NotRequired[Any]
+    id: NotRequired[Any]
+    resourceId: NotRequired[str | None]
+    timestamp: NotRequired[str | None]
+    type: str
+
+
+class PreviewSubscriptionResponse(TypedDict):
+    body: str | None
+    contentType: str | None
+    detail: str
+    matches: bool
+    reason: Literal['type', 'resource', 'filter', 'filterError', 'transformFailed'] | None
+
+
 class Problem(TypedDict):
     creationUrl: NotRequired[str]
     detail: str
@@ -1158,6 +1193,7 @@ class ReadSubscription(TypedDict):
     disabledReason: NotRequired[Literal['user', 'gone', 'failing']]
     disablingAt: NotRequired[str]
     events: list[str]
+    filter: NotRequired[str]
     filters: NotRequired[ReadSubscriptionFilters]
     health: SubscriptionHealth
     httpOperation: Literal['POST', 'GET']
@@ -1165,7 +1201,9 @@ class ReadSubscription(TypedDict):
     lastSuccessAt: NotRequired[str]
     name: NotRequired[str]
     overlapUntil: NotRequired[str]
+    preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
     state: Literal['active', 'paused', 'disabled']
+    transform: NotRequired[str]
     updatedAt: str
     url: str
 
@@ -1563,13 +1601,16 @@ class RotateSecretResponse(TypedDict):
     delivery: RotateSecretResponseDelivery
     disabledReason: NotRequired[Literal['user', 'gone', 'failing']]
     events: list[str]
+    filter: NotRequired[str]
     filters: NotRequired[RotateSecretResponseFilters]
     httpOperation: Literal['POST', 'GET']
     id: str
     name: NotRequired[str]
     overlapUntil: NotRequired[str]
+    preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
     signingSecret: str
     state: Literal['active', 'paused', 'disabled']
+    transform: NotRequired[str]
     updatedAt: str
     url: str
 
@@ -1722,11 +1763,14 @@ class Subscription(TypedDict):
     delivery: SubscriptionDelivery
     disabledReason: NotRequired[Literal['user', 'gone', 'failing']]
     events: list[str]
+    filter: NotRequired[str]
     filters: NotRequired[SubscriptionFilters]
     httpOperation: Literal['POST', 'GET']
     id: str
     name: NotRequired[str]
+    preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
     state: Literal['active', 'paused', 'disabled']
+    transform: NotRequired[str]
     updatedAt: str
     url: str
 
@@ -1749,9 +1793,12 @@ class SubscriptionDeliveryRateLimit(TypedDict):
 class SubscriptionFields(TypedDict):
     delivery: NotRequired[SubscriptionFieldsDelivery | None]
     events: NotRequired[list[str]]
+    filter: NotRequired[str | None]
     filters: NotRequired[SubscriptionFieldsFilters | None]
     httpOperation: NotRequired[Literal['POST', 'GET'] | None]
     name: NotRequired[str | None]
+    preset: NotRequired[Literal['slack', 'teams', 'discord', 'text'] | None]
+    transform: NotRequired[str | None]
     url: NotRequired[str]
 
 
@@ -1827,6 +1874,11 @@ class TestConnectionResponse(TypedDict):
     detail: str
     durationMs: float
     ok: bool
+
+
+class TestSubscriptionBody(TypedDict):
+    data: NotRequired[Any]
+    type: NotRequired[str | None]
 
 
 class TestSubscriptionResponse(TypedDict):

@@ -854,6 +854,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events/subscriptions/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a subscription
+         * @description Scope `api:write`. Shows whether a subscription would get an event, and what would be sent. The subscription needs no `url`. Nothing is
+         *     stored or sent.
+         */
+        post: operations["previewSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events/subscriptions/{id}": {
         parameters: {
             query?: never;
@@ -1031,7 +1052,8 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Scope `api:write`. Sends a `test.ping` immediately and returns the response of the endpoint. Nothing is stored.
+         * @description Scope `api:write`. Sends an event to this subscription immediately and returns the response of the endpoint. The request has the
+         *     header `x-service-test: true`. Nothing is published or stored. The transformation of the subscription applies, its filter does not.
          */
         post: operations["testSubscription"];
         delete?: never;
@@ -1737,7 +1759,7 @@ export interface components {
             countsAtLeast?: boolean;
             /** @description Any JSON. */
             data: unknown;
-            /** @description The progress of a request that creates more than 10,000 deliveries. Present only while deliveries are still being created. */
+            /** @description The progress of a request that creates more than 10,000 deliveries, or whose filters are evaluated later. Present only while deliveries are still being created. */
             fanOut?: {
                 made: number;
                 /** @constant */
@@ -3110,6 +3132,8 @@ export interface components {
              */
             disabledReason?: "user" | "gone" | "failing";
             events: string[];
+            /** @description The CEL expression that events must match. */
+            filter?: string;
             filters?: {
                 resourceId: string;
             };
@@ -3117,7 +3141,14 @@ export interface components {
             httpOperation: "POST" | "GET";
             id: components["schemas"]["SubscriptionId"];
             name?: components["schemas"]["Name"];
+            /**
+             * @description The built-in body.
+             * @enum {string}
+             */
+            preset?: "slack" | "teams" | "discord" | "text";
             state: components["schemas"]["SubscriptionState"];
+            /** @description The CEL expression that returns the body. */
+            transform?: string;
             updatedAt: components["schemas"]["Timestamp"];
             url: string;
         };
@@ -3152,6 +3183,11 @@ export interface components {
             } | null;
             /** @description Event types from `GET /events/types`, or the wildcard of a family such as `metric.*`. */
             events?: string[];
+            /**
+             * @description A CEL expression that returns a boolean, such as `event.data.amount > 100`. Only events for which it is true are delivered. If
+             *     it fails, the delivery is recorded as `discarded`.
+             */
+            filter?: string | null;
             filters?: {
                 /** @description Only events about this resource. For `datafeed.source.*` it is the ID of a data feed. */
                 resourceId?: string | null;
@@ -3159,6 +3195,13 @@ export interface components {
             /** @description How deliveries are sent. With `GET` the event is in the query parameter `payload`. Default: `POST`. */
             httpOperation?: ("POST" | "GET") | null;
             name?: components["schemas"]["Name"] | null;
+            /** @description A built-in body for a chat service, or plain text. It requires `POST`. */
+            preset?: ("slack" | "teams" | "discord" | "text") | null;
+            /**
+             * @description A CEL expression that returns the body: a map or list for JSON, or a string for plain text. It requires `POST` and cannot be
+             *     combined with `preset`.
+             */
+            transform?: string | null;
             /**
              * Format: uri
              * @description The endpoint of the deliveries. It must use `https`, or `http` if the operator allows the host. It cannot have a user name or a
@@ -5676,6 +5719,59 @@ export interface operations {
             };
         };
     };
+    previewSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key that makes the request safe to repeat for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    event: {
+                        /** @description The data of the event. Default: an empty object. */
+                        data?: unknown;
+                        /** @description Ignored. The preview has an ID of its own. */
+                        id?: unknown;
+                        resourceId?: string | null;
+                        /** @description Default: now. */
+                        timestamp?: string | null;
+                        /** @description An event type from `GET /events/types`. */
+                        type: string;
+                    };
+                    subscription: WithRequired<components["schemas"]["SubscriptionFields"], "events">;
+                };
+            };
+        };
+        responses: {
+            /** @description What the subscription would do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The body of the request. Null if nothing would be sent. */
+                        body: string | null;
+                        /** @description The content type of the body. */
+                        contentType: string | null;
+                        /** @description The reason as text. */
+                        detail: string;
+                        /** @description Whether a delivery would be created and sent. */
+                        matches: boolean;
+                        /** @description Why nothing would be sent. Null if the event would be sent. */
+                        reason: ("type" | "resource" | "filter" | "filterError" | "transformFailed") | null;
+                    };
+                };
+            };
+        };
+    };
     getSubscription: {
         parameters: {
             query?: never;
@@ -6025,7 +6121,16 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The data of the event. Default: an empty object. */
+                    data?: unknown;
+                    /** @description An event type from `GET /events/types`. Default: `test.ping`. */
+                    type?: string | null;
+                };
+            };
+        };
         responses: {
             /** @description The response of the endpoint, successful or not. */
             200: {
@@ -6143,11 +6248,17 @@ export interface operations {
                     "application/json": {
                         data: {
                             deliveries: components["schemas"]["EventRoute"][];
+                            /** @description The subscriptions that did not get the event because it does not match their filter. Present only if there are any. */
+                            filtered?: {
+                                count: number;
+                                /** @description The first 100 of them. */
+                                subscriptionIds: components["schemas"]["SubscriptionId"][];
+                            };
                             /** @description Whether the event matches the requested subscription in its current state. */
                             match?: {
                                 detail: string;
                                 matches: boolean;
-                                reason: ("type" | "resource" | "createdLater") | null;
+                                reason: ("type" | "resource" | "createdLater" | "filter" | "filterError") | null;
                                 subscriptionId: components["schemas"]["SubscriptionId"];
                             };
                         } & components["schemas"]["Event"];

@@ -65,6 +65,7 @@ export const operationTable = {
   pauseDataFeed: ["POST", "/data_feeds/{id}/pause", "data"],
   previewDataFeed: ["POST", "/data_feeds/preview", "data"],
   previewQuery: ["POST", "/query_builder/preview", "data"],
+  previewSubscription: ["POST", "/events/subscriptions/preview", "data"],
   publishEvents: ["POST", "/events", "data"],
   queryDataFeed: ["POST", "/data_feeds/{id}/query", "raw"],
   readChanges: ["GET", "/data_feeds/{id}/changes", "raw"],
