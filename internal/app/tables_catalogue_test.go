@@ -2,8 +2,12 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -143,4 +147,50 @@ func TestCatalogueTokens(t *testing.T) {
 	}
 	q := request{method: "GET", path: "/iceberg/v1/namespaces/" + s.workspace(t) + "/tables/uploaded_data"}
 	icebergFault(t, q, s.send(t, q), 404, "NoSuchTableException")
+}
+
+// TestCatalogueWithIcebergGo has the REST client of iceberg-go sign in, list the tables, load
+// them and plan the scan of every version.
+func TestCatalogueWithIcebergGo(t *testing.T) {
+	if os.Getenv("FEEDMILL_LONG") == "" {
+		t.Skip("this is for FEEDMILL_LONG=1; TestCatalogue runs every time")
+	}
+	t.Parallel()
+	s := start(t, withTables)
+	f := s.upload(t, "&mode=append&name=One", "text/csv", tableRows(0, 50))
+	s.put(t, f.ID, "", tableRows(50, 60))
+	two := s.upload(t, "&name=Two", "text/csv", "id\n1\n")
+	s.table(t, f.ID)
+	s.table(t, two.ID)
+	program, err := filepath.Abs("../../bin/tools/iceberg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), program, s.url+"/iceberg", adminKey)
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("run make iceberg first: %v", err)
+	}
+	var got map[string]map[string][]string
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	rows := func(table, version string) (n int64) {
+		for _, file := range got[table][version] {
+			path, count, _ := strings.Cut(file, " ")
+			var rows, bounds int64
+			if _, err := fmt.Sscan(count, &rows, &bounds); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(strings.TrimPrefix(path, "file://")); err != nil {
+				t.Error(err)
+			}
+			n += rows
+		}
+		return n
+	}
+	if len(got) != 2 || rows("one", "1") != 50 || rows("one", "2") != 60 || rows("two", "1") != 1 {
+		t.Errorf("iceberg-go found %v", got)
+	}
 }

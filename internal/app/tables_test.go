@@ -302,6 +302,7 @@ func TestTableOfChangedColumns(t *testing.T) {
 	}
 	s.put(t, f.ID, "", "id,d5,extra\n30,12345.67,new\n") // an added column, and a wider decimal
 	s.put(t, f.ID, "", "id,d5\n31.5,1.5\n")              // an integer that becomes a decimal
+	s.table(t, f.ID)                                     // its files are rewritten before it is registered
 	s.put(t, f.ID, "", "id,paid\n32,maybe\n")            // a boolean that becomes text
 	s.put(t, f.ID, "?mode=replace", tableRows(0, 5))
 	columns(`[{"id":"c9","hidden":false},{"id":"c8","name":"a.b.c"}]`)
