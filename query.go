@@ -91,6 +91,9 @@ type Field struct {
 	Aggregate Aggregate
 	// Aggregates are several of them, in place of As and Aggregate.
 	Aggregates []NamedAggregate
+	// Group groups rows by the period that the value is in, such as its month, in place of
+	// the value.
+	Group PeriodUnit
 	// Having are the filters on aggregates of the field, all of which must match.
 	Having []Having
 	// FilterOnly says that it is named for its conditions and is not wanted.

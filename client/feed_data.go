@@ -120,6 +120,8 @@ type QueryField struct {
 	// Select is false for a field that only filters; nil means true.
 	Select  *bool         `json:"select,omitzero"`
 	Filters []QueryFilter `json:"filters,omitzero"`
+	// Group is hour, day, week, month, quarter or year.
+	Group string `json:"group,omitzero"`
 	// FilterOption is "all" or "any".
 	FilterOption string `json:"filterOption,omitzero"`
 	// Having are filters on aggregates of the field.

@@ -56,9 +56,9 @@ func (f queryFilter) client() client.QueryFilter {
 
 // dataQuery is a query as the client has it.
 func (q *queryBody) dataQuery() client.DataQuery {
-	out := client.DataQuery{Timezone: q.Timezone, Where: q.Where, Offset: q.Offset}
+	out := client.DataQuery{Timezone: q.Timezone, WeekStart: q.WeekStart, Where: q.Where, Offset: q.Offset}
 	for _, f := range q.Fields {
-		field := client.QueryField{Field: f.Field, As: f.As, Select: f.Select}
+		field := client.QueryField{Field: f.Field, As: f.As, Group: f.Group, Select: f.Select}
 		for _, a := range f.Aggregate {
 			field.Aggregates = append(field.Aggregates, client.QueryAggregate(a))
 		}

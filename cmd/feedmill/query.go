@@ -19,7 +19,8 @@ func newQuery() *cobra.Command {
 		Long: `Queries a view of a service. --field selects fields, in order; without it, all fields
 are returned. A field is NAME, NAME=ALIAS or NAME:AGGREGATE, such as total:sum=revenue.
 Aggregates are sum, avg, min, max, count and countDistinct. Quote names that contain a
-colon, an equals sign or a comma. --having selects groups by an aggregate.
+colon, an equals sign or a comma. --group groups by a period,
+and --having selects groups by an aggregate.
 
 At most 100 rows are printed, and nothing is stored. --create creates a feed from the
 query, with all rows or the number in --limit. --spec prints the query as
@@ -129,9 +130,10 @@ starts immediately; --watch shows its progress and waits until it ends.`,
 // queryFlags say what is asked for, and what becomes of it.
 type queryFlags struct {
 	fields, filters []string
-	having          []string
+	groups, having  []string
 	where           string
 	sort, timezone  string
+	weekStart       string
 	offset          int64
 	feed            querySpec
 	every, cron     string
@@ -144,11 +146,13 @@ func (q *queryFlags) addQuery(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&q.fields, "field", nil, "field such as status, placed_at=day or total:sum=revenue (repeatable)")
 	f.StringArrayVar(&q.filters, "filter", nil, "filter such as total:gt:100, status:eq:paid,open, '!name:isNull' or 'placed_at:last:7 days' (repeatable; all must match)")
+	f.StringArrayVar(&q.groups, "group", nil, "period and field to group by, such as month:created_at or week:created_at=week (repeatable)")
 	f.StringVar(&q.where, "where", "", `condition as JSON, such as '{"any":[{"field":"total","op":"gt","values":[100]},{"field":"vip","op":"isTrue"}]}'`)
 	f.StringArrayVar(&q.having, "having", nil, "filter on an aggregate, such as 'sum(amount):gt:1000' (repeatable; all must match)")
 	f.StringVar(&q.sort, "sort", "", "columns to sort by, separated by commas; - before a column sorts descending")
 	f.Int64Var(&q.offset, "offset", 0, "number of rows to skip; requires --sort")
 	f.StringVar(&q.timezone, "timezone", "", "time zone, such as Europe/Paris (default: UTC)")
+	f.StringVar(&q.weekStart, "week-start", "", "first day of a week (default: monday)")
 }
 
 func (q *queryFlags) add(cmd *cobra.Command) {
@@ -182,17 +186,19 @@ type querySpec struct {
 }
 
 type queryBody struct {
-	Fields   []queryField        `json:"fields"`
-	Where    json.RawMessage     `json:"where,omitzero"`
-	Sort     []map[string]string `json:"sort,omitzero"`
-	Limit    int                 `json:"limit,omitzero"`
-	Offset   int64               `json:"offset,omitzero"`
-	Timezone string              `json:"timezone,omitzero"`
+	Fields    []queryField        `json:"fields"`
+	Where     json.RawMessage     `json:"where,omitzero"`
+	Sort      []map[string]string `json:"sort,omitzero"`
+	Limit     int                 `json:"limit,omitzero"`
+	Offset    int64               `json:"offset,omitzero"`
+	Timezone  string              `json:"timezone,omitzero"`
+	WeekStart string              `json:"weekStart,omitzero"`
 }
 
 type queryField struct {
 	Field     string           `json:"field"`
 	As        string           `json:"as,omitzero"`
+	Group     string           `json:"group,omitzero"`
 	Aggregate []queryAggregate `json:"aggregate,omitzero"`
 	Select    *bool            `json:"select,omitzero"`
 	Filters   []queryFilter    `json:"filters,omitzero"`
@@ -238,10 +244,15 @@ func (q *queryFlags) spec(ctx context.Context, c *client.Client, service, view s
 
 // body is what is asked for. Where the flags name no field, it has those that there are.
 func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
-	b := queryBody{Timezone: q.timezone, Offset: q.offset}
+	b := queryBody{Timezone: q.timezone, WeekStart: q.weekStart, Offset: q.offset}
 	if q.where != "" {
 		if b.Where = json.RawMessage(q.where); !json.Valid(b.Where) {
 			return b, usagef("--where must be JSON")
+		}
+	}
+	for _, text := range q.groups {
+		if err := b.addGroup(text); err != nil {
+			return b, usagef("--group %s: %w", text, err)
 		}
 	}
 	for _, text := range q.fields {
@@ -249,7 +260,7 @@ func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
 			return b, usagef("--field %s: %w", text, err)
 		}
 	}
-	if len(q.fields) == 0 {
+	if len(q.fields) == 0 && len(q.groups) == 0 {
 		names, err := all()
 		if err != nil {
 			return b, err
@@ -315,6 +326,17 @@ func (q *queryBody) addField(text string) error {
 		}
 	}
 	q.Fields = append(q.Fields, f)
+	return nil
+}
+
+// addGroup adds a period of the form UNIT:FIELD or UNIT:FIELD=ALIAS.
+func (q *queryBody) addGroup(text string) error {
+	unit, rest, _ := strings.Cut(text, ":")
+	name, rest, err := feedmill.ScanItem(rest, "=")
+	if err != nil || unit == "" || name.Text == "" {
+		return errors.Join(err, errors.New("must be UNIT:FIELD or UNIT:FIELD=ALIAS, such as month:created_at"))
+	}
+	q.Fields = append(q.Fields, queryField{Field: name.Text, Group: unit, As: strings.TrimPrefix(rest, "=")})
 	return nil
 }
 

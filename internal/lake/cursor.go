@@ -99,6 +99,9 @@ func fingerprint(q *feedmill.Query) string {
 	h := sha256.New()
 	for _, f := range q.Fields {
 		fmt.Fprintf(h, "field %q %q\n", f.Name, f.Aggregate)
+		if f.Group != "" {
+			fmt.Fprintf(h, "group %q %s %d\n", f.Group, q.Zone, q.WeekStart)
+		}
 		for _, a := range f.Aggregates {
 			fmt.Fprintf(h, "aggregate %q %q\n", a.Fn, a.As)
 		}

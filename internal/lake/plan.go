@@ -68,7 +68,7 @@ func planTree(v *Version, folder string, what *statement, format wire.Format, af
 		if format == wire.FormatParquet {
 			request.IDs = append(request.IDs, columnID(o))
 		}
-		request.Nullable = request.Nullable && (o.Aggregate != "" || o.Column.Nullable)
+		request.Nullable = request.Nullable && (o.Aggregate != "" || o.Period != nil || o.Column.Nullable)
 		if unit := unitOf(o); unit != "" {
 			request.Units = append(request.Units, make([]string, i+1-len(request.Units))...)
 			request.Units[i] = unit
@@ -77,9 +77,9 @@ func planTree(v *Version, folder string, what *statement, format wire.Format, af
 	return request
 }
 
-// columnID is the id of the column that an output is, empty for an aggregate.
+// columnID is the id of the column that an output is, empty for an aggregate and a period.
 func columnID(o query.Output) string {
-	if o.Aggregate != "" {
+	if o.Aggregate != "" || o.Period != nil {
 		return ""
 	}
 	return o.Column.ID
@@ -174,7 +174,10 @@ func (s *statement) selectAll(from string) string {
 	var selected, groups []string
 	for i, o := range s.tree.Outputs {
 		sql := s.Expression(o.Expression)
-		if o.Aggregate == "" {
+		switch {
+		case o.Period != nil:
+			groups = append(groups, "f"+strconv.Itoa(i)) // once is long enough
+		case o.Aggregate == "":
 			groups = append(groups, sql)
 		}
 		if !s.infinite {

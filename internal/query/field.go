@@ -31,13 +31,14 @@ func (r *resolver) outputs() []Output {
 			if f.As != "" {
 				as = beside(as, "as")
 			}
-			outputs = r.addOutput(outputs, column, feedmill.NamedAggregate{Fn: f.Aggregate, As: f.As}, beside(f.Place, "aggregate"), as)
+			e := Expression{Column: column, Aggregate: f.Aggregate, Period: r.calendar(&f, column)}
+			outputs = r.addOutput(outputs, e, f.As, beside(f.Place, "aggregate"), as)
 		}
 		for _, a := range f.Aggregates {
 			fn, as := a.Place, a.Place
 			fn.Pointer += "/fn"
 			as.Pointer += "/as"
-			outputs = r.addOutput(outputs, column, a, fn, as)
+			outputs = r.addOutput(outputs, Expression{Column: column, Aggregate: a.Fn}, a.As, fn, as)
 		}
 	}
 	if !slices.ContainsFunc(r.query.Fields, func(f feedmill.Field) bool { return !f.FilterOnly }) {
@@ -56,13 +57,13 @@ func beside(place feedmill.Fault, member string) feedmill.Fault {
 
 // addOutput adds a column of the result, or a fault where its aggregate or its
 // name stands.
-func (r *resolver) addOutput(outputs []Output, column Column, a feedmill.NamedAggregate, fn, as feedmill.Fault) []Output {
-	o := Output{Name: cmp.Or(a.As, column.Name), Expression: Expression{Column: column, Aggregate: a.Fn}}
+func (r *resolver) addOutput(outputs []Output, e Expression, name string, fn, as feedmill.Fault) []Output {
+	o := Output{Name: cmp.Or(name, e.Column.Name), Expression: e}
 	switch {
 	case slices.ContainsFunc(outputs, func(other Output) bool { return other.Name == o.Name }):
 		r.faults.Add(as, fmt.Sprintf("the field %q is listed twice", o.Name))
-	case a.Fn != "" && !slices.Contains(aggregates[a.Fn], column.Type):
-		r.faults.Add(fn, fmt.Sprintf("%q does not apply to a column of type %s", a.Fn, column.Type))
+	case e.Aggregate != "" && !slices.Contains(aggregates[e.Aggregate], e.Column.Type):
+		r.faults.Add(fn, fmt.Sprintf("%q does not apply to a column of type %s", e.Aggregate, e.Column.Type))
 	default:
 		return append(outputs, o)
 	}

@@ -41,6 +41,8 @@ func TestFaultsOfConditions(t *testing.T) {
 	}
 	many := strings.Repeat(leaf+",", feedmill.MaxWhereFilters-1) + leaf
 	for text, want := range map[string]string{
+		`{"fields":[{"field":"at","group":"minute"}]}`: "/fields/0/group", `{"fields":[{"field":"at","group":"day","aggregate":"min"}]}`: "/fields/0/group",
+		`{"fields":[{"field":"at","group":"day","select":false}]}`: "/fields/0/group",
 		`{"offset":1}`: "/offset", `{"offset":1,"sort":[]}`: "/offset", `{"offset":-1,"sort":[{"field":"paid"}]}`: "/offset", `{"offset":0}`: "",
 		`{"where":[]}`: "/where", `{"where":{}}`: "/where/field /where/op", `{"where":{"all":[]}}`: "/where/all", `{"where":{"all":{}}}`: "/where/all",
 		`{"where":{"all":[` + leaf + `],"any":[` + leaf + `]}}`:                  "/where/any",
@@ -59,6 +61,8 @@ func TestFaultsOfConditions(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
+		`{"fields":[{"field":"day","group":"hour"}]}`:                                                                         "/fields/0/group",
+		`{"fields":[{"field":"status","group":"day"}]}`:                                                                       "/fields/0/group",
 		`{"where":{"all":[{"field":"paod","op":"isTrue"}]}}`:                                                                  "/where/all/0/field",
 		`{"where":{"any":[{"all":[{"field":"items","op":"eq","values":[1,"x"]}]}]}}`:                                          "/where/any/0/all/0/values/1",
 		`{"where":{"field":"paid","op":"contains","values":["x"]}}`:                                                           "/where/op",
@@ -106,7 +110,7 @@ func databases() map[string]query.Database {
 // Groups are tested where they are built. A filter that no database makes exactly leaves the
 // groups, their tests and the limit to Feedmill, but not the other filters.
 func TestPushdownOfGroups(t *testing.T) {
-	const groups = `{"fields":[{"field":"status"},{"field":"items","aggregate":"sum","having":[{"op":"gt","values":[5]}]},
+	const groups = `{"fields":[{"field":"status"},{"field":"day","group":"month"},{"field":"items","aggregate":"sum","having":[{"op":"gt","values":[5]}]},
 		{"field":"at","select":false,"having":[{"fn":"max","op":"gte","values":["2026-01-01"]}]}],
 		"where":{"all":[{"field":"paid","op":"isTrue"}%s]},"sort":[{"field":"status"}],"limit":3,"offset":2}`
 	for name, d := range databases() {

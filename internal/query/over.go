@@ -44,7 +44,7 @@ func (o others) column(c Column) Column {
 }
 
 func (o others) expression(e Expression) Expression {
-	return Expression{o.column(e.Column), e.Aggregate}
+	return Expression{o.column(e.Column), e.Aggregate, e.Period}
 }
 
 func (o others) all(parts []Predicate) []Predicate {

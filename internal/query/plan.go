@@ -161,7 +161,7 @@ func (p *Plan) fetch() {
 	for _, o := range p.Tree.Outputs {
 		e := o.Expression
 		if p.GroupHere {
-			e.Aggregate = ""
+			e.Aggregate, e.Period = "", nil
 			p.need(e)
 			continue
 		}

@@ -102,6 +102,13 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 		selected, ok := v.Boolean()
 		f.FilterOnly = ok && !selected
 	}
+	if v, ok := o.Get("group"); ok {
+		group, _ := v.Choice(texts(groupUnits)...)
+		f.Group = feedmill.PeriodUnit(group)
+		if o.Has("aggregate") {
+			o.Fault("group", "group cannot be combined with aggregate. Remove one of them.")
+		}
+	}
 	if v, ok := o.Get("aggregate"); ok && v.Kind == '[' {
 		f.Aggregates = readAggregates(v)
 		if _, named := o.Get("as"); named {
@@ -122,7 +129,7 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 	}
 	f.Having = readHaving(o)
 	if f.FilterOnly {
-		for _, name := range []string{"as", "aggregate"} {
+		for _, name := range []string{"as", "aggregate", "group"} {
 			if o.Has(name) {
 				o.Fault(name, "Remove this member; a field with \"select\": false only filters.")
 			}

@@ -31,10 +31,18 @@ type Dialect interface {
 	NoNUL() bool
 	// Aggregate makes one value of a group.
 	Aggregate(fn feedmill.Aggregate, column string) string
+	// Period is the start of the period that a value of a column is in.
+	Period(c *Calendar, of Column, column string) string
 }
 
 // Standard is embedded by dialects for what they do as most databases do.
-type Standard struct{}
+type Standard struct {
+	// Readable leaves out of statements what people do not read: the offsets of time zones.
+	Readable bool
+}
+
+// Show makes statements for people, which are not run.
+func (s *Standard) Show() { s.Readable = true }
 
 // IsNull tests for NULL.
 func (Standard) IsNull(_ Column, column string) string { return column + " IS NULL" }
@@ -136,6 +144,9 @@ func (w *Writer) Args() []string { return w.args }
 
 // Expression writes a column or an aggregate of it.
 func (w *Writer) Expression(e Expression) string {
+	if e.Period != nil {
+		return w.dialect.Period(e.Period, e.Column, w.column(e.Column))
+	}
 	if e.Aggregate == "" {
 		return w.column(e.Column)
 	}

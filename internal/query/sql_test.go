@@ -38,6 +38,10 @@ func (plain) Aggregate(fn feedmill.Aggregate, column string) string {
 	return string(fn) + "(" + column + ")"
 }
 
+func (plain) Period(c *query.Calendar, _ query.Column, column string) string {
+	return string(c.Unit) + "(" + column + ")"
+}
+
 // without is one whose texts have no NUL, and particular one that compares and matches
 // in its own way.
 type (

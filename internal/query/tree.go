@@ -71,7 +71,7 @@ type Placed struct {
 // Grouped reports whether a row of the result stands for a group of rows: those
 // that are equal in the outputs without an aggregate.
 func (t *Tree) Grouped() bool {
-	return len(t.Having) > 0 || slices.ContainsFunc(t.Outputs, func(o Output) bool { return o.Aggregate != "" })
+	return len(t.Having) > 0 || slices.ContainsFunc(t.Outputs, func(o Output) bool { return o.Aggregate != "" || o.Period != nil })
 }
 
 // Tested returns the expressions that Having tests, each once.
@@ -106,16 +106,18 @@ func Derive(e Expression) Column {
 	return Column{Column: &typed, Index: e.Column.Index, Derived: &e}
 }
 
-// Expression is a column or an aggregate of it.
+// Expression is a column, an aggregate of it, or the start of the period that its value is in.
 type Expression struct {
 	Column Column
 	// Aggregate is empty where it is the column itself.
 	Aggregate feedmill.Aggregate
+	// Period is nil where it is not a period.
+	Period *Calendar
 }
 
 // Same reports whether two expressions have the same values.
 func (e Expression) Same(other Expression) bool {
-	return e.Column.Index == other.Column.Index && e.Aggregate == other.Aggregate
+	return e.Column.Index == other.Column.Index && e.Aggregate == other.Aggregate && (e.Period == nil) == (other.Period == nil)
 }
 
 // Output is a column of the result.

@@ -20,6 +20,9 @@ func (t *Tree) Columns() []feedmill.Column {
 // average is a number.
 func (e Expression) Type() feedmill.Column {
 	c := *e.Column.Column
+	if e.Period != nil {
+		return feedmill.Column{Type: e.Period.Type(), Nullable: true}
+	}
 	switch e.Aggregate {
 	case "":
 		return c

@@ -101,6 +101,9 @@ func (t *Table) Fetched(c query.Column) string {
 // Key is an expression as it is grouped and sorted by.
 func (t *Table) Key(e query.Expression) string {
 	sql := t.Fetched(e.Column)
+	if e.Period != nil {
+		return t.Period(e.Period, e.Column, t.Column(e.Column))
+	}
 	switch {
 	case t.IsHugeSum(e):
 		return hugeSum(t.Column(e.Column))
@@ -117,6 +120,15 @@ func (t *Table) Key(e query.Expression) string {
 		return query.NumberSum(e.Aggregate, sql, "sum("+sql+")")
 	}
 	return Checked(e, t.Aggregate(e.Aggregate, sql))
+}
+
+// Period is the start of a period.
+func (t *Table) Period(c *query.Calendar, of query.Column, column string) string {
+	function := "make_timestamptz"
+	if kind := t.Columns[of.Index].Kind; kind == Timestamp || kind == OtherTime {
+		function = "make_timestamp"
+	}
+	return t.period(c, of, column, function)
 }
 
 // unsignedHugeKey is what is grouped and sorted by: the digits, with zeros before them, which are in the

@@ -97,6 +97,9 @@ func (t *Table) Fetched(c query.Column) string {
 // Key is an expression as it is grouped and sorted by.
 func (t *Table) Key(e query.Expression) string {
 	sql := t.Column(e.Column)
+	if e.Period != nil {
+		return t.Period(e.Period, e.Column, sql)
+	}
 	switch t.Columns[e.Column.Index].Kind {
 	case Date, Datetime:
 		sql = "CASE WHEN " + valid(sql) + " THEN " + sql + " END"

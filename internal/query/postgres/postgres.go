@@ -109,6 +109,9 @@ func (t *Table) Fetched(c query.Column) string {
 // Key is an expression as it is grouped and sorted by.
 func (t *Table) Key(e query.Expression) string {
 	sql := t.Column(e.Column)
+	if e.Period != nil {
+		return t.Period(e.Period, e.Column, sql)
+	}
 	switch kind := t.Columns[e.Column.Index].Kind; kind {
 	case Text, Cast, Bytes, JSON, ToJSON:
 		sql += ` COLLATE "C"`

@@ -25,6 +25,10 @@ const (
 	// and Average (n, scale) is the average of n divided by ten to the scale.
 	Sum     = "feedmill_sum"
 	Average = "feedmill_avg"
+	// Period (value, calendar) is the start of the period that microseconds or a date are in,
+	// and Calendar is the number of a calendar that [FormatCalendar] wrote.
+	Period   = "feedmill_period"
+	Calendar = "feedmill_calendar"
 	// Collation compares by code points in databases that are not UTF-8.
 	Collation = "feedmill"
 )
@@ -96,6 +100,9 @@ func (t *Table) Fetched(c query.Column) string {
 // Key is an expression as it is grouped and sorted by.
 func (t *Table) Key(e query.Expression) string {
 	sql := t.Column(e.Column)
+	if e.Period != nil {
+		return t.Period(e.Period, e.Column, sql)
+	}
 	switch e.Aggregate {
 	case "":
 		switch e.Column.Type {

@@ -25,6 +25,7 @@ type dialectOf[T any] interface {
 	*T
 	query.Database
 	At() (schema, name string)
+	Show()
 }
 
 // At returns the schema and the name.
@@ -37,7 +38,11 @@ func (d *Described[T, D]) Fields() []Field { return d.Found }
 func (d *Described[T, D]) Plan(tree *query.Tree) *query.Plan { return query.NewPlan(tree, D(&d.SQL)) }
 
 // Explain returns the statement.
-func (d *Described[T, D]) Explain(tree *query.Tree) Explanation { return Explain(d.Plan(tree)) }
+func (d *Described[T, D]) Explain(tree *query.Tree) Explanation {
+	shown := d.SQL
+	D(&shown).Show()
+	return Explain(query.NewPlan(tree, D(&shown)))
+}
 
 // SetPushdown notes of each column which operators the database tests.
 func (d *Described[T, D]) SetPushdown() {

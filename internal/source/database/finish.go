@@ -70,7 +70,7 @@ func (f *Finish) Columns(ctx context.Context, fetched []feedmill.Column) error {
 		f.group = newGrouping(f.plan, fetched)
 		for i, o := range f.plan.Tree.Outputs {
 			source := fetched[f.plan.At(query.Expression{Column: o.Column})]
-			typed := query.Expression{Column: query.Column{Column: &source}, Aggregate: o.Aggregate}.Type()
+			typed := query.Expression{Column: query.Column{Column: &source}, Aggregate: o.Aggregate, Period: o.Period}.Type()
 			columns[i].Type, columns[i].Precision, columns[i].Scale = typed.Type, typed.Precision, typed.Scale
 		}
 	} else {

@@ -21,9 +21,11 @@ type grouping struct {
 	// outputs are the columns of the result, and after them the aggregates that only
 	// having tests.
 	outputs []groupOutput
-	groups  map[string]int
-	key     []byte
-	memory  int
+	// rawAt are where the columns of the outputs are in the rows that come.
+	rawAt  []int
+	groups map[string]int
+	key    []byte
+	memory int
 }
 
 // groupOutput is a column of the result.
@@ -41,13 +43,13 @@ func newGrouping(p *query.Plan, fetched []feedmill.Column) *grouping {
 	add := func(e query.Expression, name string) {
 		at := p.At(query.Expression{Column: e.Column})
 		source := fetched[at]
-		out := groupOutput{Expression: e, name: name, at: at, column: query.Expression{Column: query.Column{Column: &source}, Aggregate: e.Aggregate}.Type()}
+		out := groupOutput{Expression: e, name: name, at: at, column: query.Expression{Column: query.Column{Column: &source}, Aggregate: e.Aggregate, Period: e.Period}.Type()}
 		if e.Aggregate == "" {
-			out.key = NewBuilder(source)
+			out.key = NewBuilder(out.column)
 		} else {
 			out.combine = &accumulator{fn: e.Aggregate}
 		}
-		g.outputs = append(g.outputs, out)
+		g.outputs, g.rawAt = append(g.outputs, out), append(g.rawAt, at)
 	}
 	for _, o := range p.Tree.Outputs {
 		add(o.Expression, o.Name)
@@ -70,6 +72,7 @@ func (g *grouping) at(e query.Expression) int {
 
 // add takes the rows that kept lists, or all where it is nil.
 func (g *grouping) add(run []columnar.Vector, kept []int) error {
+	run = g.periods(run)
 	if kept == nil {
 		for i := range run[0].Len {
 			g.addRow(run, i)
@@ -82,6 +85,32 @@ func (g *grouping) add(run []columnar.Vector, kept []int) error {
 		return Fail(ProblemTooMuch, "A filter of this query cannot run in the database, and the groups after it are too many for Feedmill to compute. Remove that filter or the aggregates.", nil)
 	}
 	return nil
+}
+
+// periods adds a column for each period that rows are grouped by.
+func (g *grouping) periods(run []columnar.Vector) []columnar.Vector {
+	run = slices.Clip(run)
+	for i := range g.outputs {
+		o := &g.outputs[i]
+		if o.Period == nil {
+			continue
+		}
+		v, to := &run[g.rawAt[i]], NewBuilder(o.column)
+		for row := range v.Len {
+			start, ok := int64(0), !v.Null(row)
+			if ok {
+				start, ok = o.Period.Start(v.Type, v.Ints[row])
+			}
+			if ok {
+				to.Int(start)
+			} else {
+				to.Null()
+			}
+		}
+		o.at = len(run)
+		run = append(run, to.Take())
+	}
+	return run
 }
 
 func (g *grouping) addRow(run []columnar.Vector, i int) {

@@ -311,7 +311,7 @@ func howToAccept(feed feedmill.ID) string {
 func (d *definition) pinsOf(feed feedmill.Feed, fields []Field) (pins []feedmill.PinnedField, others []string) {
 	selected := make(map[string]columnar.Type)
 	for _, f := range d.query.Fields {
-		if f.Aggregate != "" || f.FilterOnly {
+		if f.Aggregate != "" || f.FilterOnly || f.Group != "" {
 			continue
 		}
 		name := f.As

@@ -1683,6 +1683,7 @@ RowQueryFieldsItem = TypedDict(
         "field": "str",
         "filterOption": "NotRequired[Literal['all', 'any']]",
         "filters": "NotRequired[list[RowFilter]]",
+        "group": "NotRequired[Literal['hour', 'day', 'week', 'month', 'quarter', 'year']]",
         "having": "NotRequired[list[GroupFilter]]",
         "select": "NotRequired[bool]",
     },

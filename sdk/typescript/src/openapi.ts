@@ -3012,6 +3012,12 @@ export interface components {
                  */
                 filterOption?: "all" | "any";
                 filters?: components["schemas"]["RowFilter"][];
+                /**
+                 * @description Groups rows by the period of a date or time, in the `timezone` and `weekStart` of the query. The column has the start of the period: a timestamp for `hour`, otherwise a date.
+                 *     Cannot be combined with `aggregate`. A query with a period groups rows, even if no field has an `aggregate`.
+                 * @enum {string}
+                 */
+                group?: "hour" | "day" | "week" | "month" | "quarter" | "year";
                 /** @description Filters on aggregates of this field, all of which must match. They select groups. A query with such a filter groups rows, even if no field has an `aggregate`. */
                 having?: components["schemas"]["GroupFilter"][];
                 /** @description Set it to false for a field that only filters. Such a field has neither `as` nor `aggregate`. Default: `true`. */

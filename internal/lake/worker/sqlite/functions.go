@@ -17,8 +17,11 @@ import (
 // Register gives a connection the functions of the dialect.
 func Register(conn *sqlite3.SQLiteConn) error {
 	m := &matcher{tests: make(map[query.Match]query.Test)}
+	var calendars calendars
 	for name, fn := range map[string]any{
-		dialect.Match: m.match,
+		dialect.Match:    m.match,
+		dialect.Calendar: calendars.number,
+		dialect.Period:   calendars.start,
 		dialect.Micros: func(v any) any {
 			if text, ok := v.(string); ok {
 				if micros, ok := dialect.ParseMicros(text); ok {

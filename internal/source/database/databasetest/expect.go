@@ -21,6 +21,8 @@ type output struct {
 	name   string
 	column int
 	fn     feedmill.Aggregate
+	// period is the unit that times are grouped by.
+	period feedmill.PeriodUnit
 }
 
 func outputsOf(q *feedmill.Query) (all []output) {
@@ -30,10 +32,10 @@ func outputsOf(q *feedmill.Query) (all []output) {
 		}
 		i := columnIndex(f.Name)
 		for _, a := range f.Aggregates {
-			all = append(all, output{cmp.Or(a.As, f.Name), i, a.Fn})
+			all = append(all, output{cmp.Or(a.As, f.Name), i, a.Fn, ""})
 		}
 		if len(f.Aggregates) == 0 {
-			all = append(all, output{cmp.Or(f.As, f.Name), i, f.Aggregate})
+			all = append(all, output{cmp.Or(f.As, f.Name), i, f.Aggregate, f.Group})
 		}
 	}
 	return all
@@ -42,7 +44,7 @@ func outputsOf(q *feedmill.Query) (all []output) {
 // expect is what a query answers over the rows, each value as text.
 func expect(q *feedmill.Query, rows [][]any) [][]string {
 	outputs := outputsOf(q)
-	grouped := slices.ContainsFunc(outputs, func(o output) bool { return o.fn != "" }) ||
+	grouped := slices.ContainsFunc(outputs, func(o output) bool { return o.fn != "" || o.period != "" }) ||
 		slices.ContainsFunc(q.Fields, func(f feedmill.Field) bool { return len(f.Having) > 0 })
 	var groups [][][]any
 	byKey := make(map[string]int)
@@ -57,7 +59,7 @@ func expect(q *feedmill.Query, rows [][]any) [][]string {
 		key := ""
 		for _, o := range outputs {
 			if o.fn == "" {
-				key += fmt.Sprintf("%q ", show(row[o.column]))
+				key += fmt.Sprintf("%q ", show(periodOf(q, o, row[o.column])))
 			}
 		}
 		if !grouped {
@@ -74,7 +76,7 @@ func expect(q *feedmill.Query, rows [][]any) [][]string {
 	if grouped {
 		groups = slices.DeleteFunc(groups, func(g [][]any) bool { return !selects(q, g) })
 	}
-	value := func(group [][]any, o output) any { return aggregate(o.fn, group, o.column) }
+	value := func(group [][]any, o output) any { return periodOf(q, o, aggregate(o.fn, group, o.column)) }
 	slices.SortStableFunc(groups, func(a, b [][]any) int {
 		for _, s := range q.Sort {
 			o := sortedBy(outputs, s.Name)

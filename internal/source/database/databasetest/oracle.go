@@ -220,6 +220,37 @@ func during(q *feedmill.Query, f feedmill.Filter, c *feedmill.Column, v time.Tim
 	return ago >= 1 && ago <= p.N || ago == 0 && p.IncludeCurrent
 }
 
+// periodOf is the start of the period that a time is in, where an output is one. It walks back
+// from the time, one day or minute at a time.
+func periodOf(q *feedmill.Query, o output, v any) any {
+	if o.period == "" || v == nil {
+		return v
+	}
+	local := v.(time.Time)
+	if Columns[o.column].Type == columnar.TypeTimestamp {
+		local = local.In(zone(q))
+	}
+	if o.period == feedmill.UnitHour {
+		_, offset := local.Zone()
+		for local = local.Truncate(time.Second); local.Minute() != 0 || local.Second() != 0; {
+			local = local.Add(-time.Second).In(time.FixedZone("", offset)) // the hour of the clock that shows the time
+		}
+		if local.UTC().Year() < 1 {
+			return nil
+		}
+		return local.UTC()
+	}
+	year, month, day := local.Date()
+	start := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	for unit(o.period, start.AddDate(0, 0, -1), q.WeekStart) == unit(o.period, start, q.WeekStart) {
+		start = start.AddDate(0, 0, -1)
+	}
+	if start.Year() < 1 || year > 9999 {
+		return nil
+	}
+	return start
+}
+
 // unit is the number of the day, week, month or year that a time is in.
 func unit(u feedmill.PeriodUnit, t time.Time, week time.Weekday) int {
 	year, month, day := t.Date()

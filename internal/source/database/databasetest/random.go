@@ -46,6 +46,15 @@ func randomQuery(r *rand.Rand) string {
 		case grouped && (i == 0 || r.IntN(2) == 0):
 			parts = append(parts, `"aggregate":"`+randomAggregate(r, c.Type)+`"`)
 		}
+		if last := parts[len(parts)-1]; grouped && !strings.HasPrefix(last, `"aggregate"`) && last != `"select":false` && r.IntN(3) > 0 {
+			units := []string{"day", "week", "month", "quarter", "year", "hour"}
+			switch c.Type {
+			case columnar.TypeDate:
+				parts = append(parts, `"group":"`+units[r.IntN(5)]+`"`)
+			case columnar.TypeTimestamp:
+				parts = append(parts, `"group":"`+units[r.IntN(6)]+`"`)
+			}
+		}
 		if grouped && r.IntN(3) == 0 {
 			parts = append(parts, `"having":[`+randomHaving(r, i)+`]`)
 		}
@@ -76,7 +85,9 @@ func randomQuery(r *rand.Rand) string {
 	if r.IntN(3) == 0 {
 		text += `,"where":` + randomWhere(r, 1)
 	}
-	return text + fmt.Sprintf(`,"timezone":"%s"}`, []string{"UTC", "Europe/Paris", "Asia/Kathmandu", "America/Los_Angeles"}[r.IntN(4)])
+	zones := []string{"UTC", "Europe/Paris", "Asia/Kathmandu", "America/Los_Angeles", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "America/St_Johns"}
+	days := []string{"monday", "sunday", "saturday", "wednesday"}
+	return text + fmt.Sprintf(`,"timezone":"%s","weekStart":"%s"}`, zones[r.IntN(len(zones))], days[r.IntN(len(days))])
 }
 
 // randomWhere makes up a condition on rows.

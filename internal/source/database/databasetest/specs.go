@@ -145,6 +145,17 @@ var specs = []string{
 	`{"fields":[{"field":"name"},{"field":"amount","select":false,"having":[{"fn":"avg","op":"gt","values":["0.1"]}]},{"field":"ratio","select":false,"having":[{"fn":"sum","op":"isNull","inverted":true}]}]}`,
 	`{"fields":[{"field":"amount","aggregate":"sum","having":[{"op":"isNull"}]},{"field":"id","select":false,"filters":[{"op":"lt","values":[0]}]}]}`,
 	`{"fields":[{"field":"paid"},{"field":"amount","aggregate":"sum","having":[{"op":"gt","values":[0]}]},{"field":"ratio","select":false,"having":[{"fn":"sum","op":"gt","values":[1]}]},{"field":"name","select":false,"filters":[{"op":"matches","values":["[a-z]"]}]}],"sort":[{"field":"amount","order":"desc"}],"limit":1,"offset":1}`,
+	// Rows are grouped by periods: of time zones with other days, around changes of the clock, of years far ahead.
+	`{"fields":[{"field":"at","group":"hour"},{"field":"id","aggregate":"count"}],"timezone":"Europe/Paris","sort":[{"field":"at"}]}`,
+	`{"fields":[{"field":"at","group":"hour","as":"h"}],"timezone":"Asia/Kathmandu","sort":[{"field":"h","order":"desc"}],"limit":5,"offset":1}`,
+	`{"fields":[{"field":"at","group":"day"},{"field":"amount","aggregate":"sum"}],"timezone":"America/Los_Angeles","sort":[{"field":"at"}]}`,
+	`{"fields":[{"field":"at","group":"week"},{"field":"id","aggregate":"count"}],"timezone":"Australia/Lord_Howe","weekStart":"sunday"}`,
+	`{"fields":[{"field":"at","group":"month"},{"field":"day","group":"quarter"},{"field":"id","aggregate":"count","having":[{"op":"gt","values":[1]}]}],"timezone":"Pacific/Apia"}`,
+	`{"fields":[{"field":"at","group":"quarter","filters":[{"op":"gte","values":["2026-03-29T00:30:00Z"]}]},{"field":"paid"}],"timezone":"Africa/Casablanca"}`,
+	`{"fields":[{"field":"at","group":"year"}],"timezone":"Europe/Paris","sort":[{"field":"at","order":"desc"}]}`,
+	`{"fields":[{"field":"day","group":"week"},{"field":"id","aggregate":"count"}],"weekStart":"saturday","sort":[{"field":"day"}]}`,
+	`{"fields":[{"field":"day","group":"month"}],"sort":[{"field":"day"}]}`,
+	`{"fields":[{"field":"at","group":"day"},{"field":"day","group":"year"},{"field":"name","select":false,"filters":[{"op":"matches","values":["[a-z]"]}]},{"field":"count","aggregate":"max"}],"timezone":"America/St_Johns","sort":[{"field":"at"},{"field":"day","order":"desc"}]}`,
 	// Conditions are trees.
 	`{"fields":[{"field":"id"}],"where":{"any":[{"field":"name","op":"eq","values":["a"]},{"all":[{"field":"count","op":"gt","values":[0]},{"field":"amount","op":"lt","values":[1]}]}]}}`,
 	`{"fields":[{"field":"id"},{"field":"paid","filters":[{"op":"isTrue"}]}],"where":{"all":[{"field":"name","op":"matches","values":["^[a-z]"]},{"any":[{"field":"day","op":"isNull"},{"field":"count","op":"eq","values":[42],"inverted":true}]}]}}`,
