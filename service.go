@@ -35,6 +35,8 @@ type ServiceView struct {
 type ServiceField struct {
 	Column
 	Label string
+	// Native is what the source calls the type.
+	Native string
 	// Operators are those that the field can be filtered with, and Pushdown those
 	// of them that run in the source.
 	Operators, Pushdown []FilterOp

@@ -43,6 +43,7 @@ type ViewField struct {
 	Name       string   `json:"name"`
 	Label      string   `json:"label"`
 	Type       string   `json:"type"`
+	NativeType string   `json:"nativeType"`
 	Nullable   bool     `json:"nullable"`
 	Filterable bool     `json:"filterable"`
 	Operators  []string `json:"operators"`

@@ -106,6 +106,7 @@ type fieldView struct {
 	Name       string               `json:"name"`
 	Label      string               `json:"label"`
 	Type       columnar.Type        `json:"type"`
+	NativeType string               `json:"nativeType"`
 	Nullable   bool                 `json:"nullable"`
 	Filterable bool                 `json:"filterable"`
 	Operators  []feedmill.FilterOp  `json:"operators"`
@@ -126,7 +127,7 @@ func (s *Server) listFields(c *call) (answer, error) {
 	views := make([]fieldView, len(fields))
 	for i, f := range fields {
 		views[i] = fieldView{
-			Name: f.Name, Label: f.Label, Type: f.Type, Nullable: f.Nullable, Filterable: len(f.Operators) > 0,
+			Name: f.Name, Label: f.Label, Type: f.Type, NativeType: f.Native, Nullable: f.Nullable, Filterable: len(f.Operators) > 0,
 			Operators: slices.Concat([]feedmill.FilterOp{}, f.Operators), Pushdown: slices.Concat([]feedmill.FilterOp{}, f.Pushdown), Aggregates: slices.Concat([]feedmill.Aggregate{}, f.Aggregates),
 		}
 		if f.Label == "" {

@@ -53,7 +53,7 @@ func TestTypesArePinned(t *testing.T) {
 			t.Errorf("%s: %d %s", fn, got.status, got.body)
 		}
 	}
-	if got := s.send(t, request{path: "/query_builder/services/shop/views/files/fields"}); !strings.Contains(got.body, `"aggregates":["min","max","count","countDistinct"]`) {
+	if got := s.send(t, request{path: "/query_builder/services/shop/views/files/fields"}); !strings.Contains(got.body, `"aggregates":["min","max","count","countDistinct"]`) || !strings.Contains(got.body, `"nativeType":"oid"`) {
 		t.Errorf("the fields: %s", got.body)
 	}
 	page := s.send(t, request{path: "/ui/feeds/new/query?service=shop&view=files&chosen=yes&field=id", key: "-", header: [][2]string{{"Cookie", s.session(t, adminKey)}}})

@@ -77,7 +77,7 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 				return err
 			}
 			for _, f := range table.Fields() {
-				fields = append(fields, feedmill.ServiceField{Column: f.Column, Label: f.Label, Operators: query.Operators(f.Type), Pushdown: f.Pushdown, Aggregates: f.aggregates()})
+				fields = append(fields, feedmill.ServiceField{Column: f.Column, Label: f.Label, Native: f.Native, Operators: query.Operators(f.Type), Pushdown: f.Pushdown, Aggregates: f.aggregates()})
 			}
 			return nil
 		})

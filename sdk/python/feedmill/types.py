@@ -692,6 +692,7 @@ class ListFieldsItem(TypedDict):
     filterable: bool
     label: str
     name: str
+    nativeType: str
     nullable: bool
     operators: list[str]
     pushdown: list[str]

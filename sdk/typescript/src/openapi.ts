@@ -6803,6 +6803,8 @@ export interface operations {
                         filterable: boolean;
                         label: string;
                         name: string;
+                        /** @description The type in the source, such as `numeric(10,2)`. */
+                        nativeType: string;
                         nullable: boolean;
                         /** @description The filter operators of the field. */
                         operators: string[];
