@@ -45,6 +45,14 @@ func TestSnapshotAndRestore(t *testing.T) {
 	if id, err := db.StoreID(t.Context(), "original"); id != "original" || err != nil {
 		t.Fatalf("%s, %v", id, err)
 	}
+	for _, insert := range []string{
+		`INSERT INTO feed_tables (workspace_id, feed_id, sequence, metadata, version) VALUES ('ws_1', 'df_1', 1, 'df_1/metadata', 1)`,
+		`INSERT INTO table_files (file, workspace_id, feed_id) VALUES ('df_1/metadata', 'ws_1', 'df_1')`,
+	} {
+		if _, err := db.pool.Exec(t.Context(), insert); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tables := []string{"workspaces", "subscriptions", "subscription_topics", "events", "open_deliveries", "ended_deliveries", "attempts"}
 	all := counted(t, db, tables...)
 	for _, log := range []bool{false, true} {
@@ -88,6 +96,12 @@ func TestSnapshotAndRestore(t *testing.T) {
 		for i, n := range counted(t, copied, tables...) {
 			if n != want[i] {
 				t.Errorf("with log %v: %s has %d rows, want %d of %d", log, tables[i], n, want[i], all[i])
+			}
+		}
+		// The metadata of tables names the files of the original.
+		for i, n := range counted(t, copied, "feed_tables", "table_files") {
+			if n != 0 {
+				t.Errorf("%d rows of tables were restored (%d)", n, i)
 			}
 		}
 		id, err := copied.StoreID(t.Context(), "other")

@@ -44,7 +44,7 @@ func (s Store) Unpin(ctx context.Context, id string) error {
 }
 
 // KeptFiles lists the files behind a name that records name, in the order of their names.
-// Exports are left out, because the server writes them again.
+// Exports and the metadata of tables are left out, because the server writes them again.
 func (s Store) KeptFiles(ctx context.Context, after string, limit int) (files []feedmill.KeptFile, err error) {
 	err = s.db.Each(ctx, func(row Row) error {
 		var f feedmill.KeptFile
