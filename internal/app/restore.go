@@ -104,7 +104,7 @@ func emptyFolder(data string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	own := []string{"vault.key", "lock", blobFolder, restoredFile, restoredFile + "-wal", restoredFile + "-shm"}
+	own := []string{"vault.key", "lock", blobFolder, restoredFile, restoredFile + "-journal", restoredFile + "-wal", restoredFile + "-shm"}
 	for _, entry := range entries {
 		if !slices.Contains(own, entry.Name()) {
 			return fmt.Errorf("data folder %s is not empty: it has %s; restore into an empty folder, which can contain vault.key", data, entry.Name())

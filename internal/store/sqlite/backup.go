@@ -112,8 +112,9 @@ func describe(ctx context.Context, file string) (s feedmill.Snapshot, err error)
 // Restore writes the records of a backup to a file and makes a store with a new id of them. The
 // file is complete when Restore returns.
 func Restore(ctx context.Context, file string, from io.Reader, id, backup string) (err error) {
-	for _, old := range []string{file, file + "-wal", file + "-shm"} {
-		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+	// A journal that an interrupted restore has left would be applied to the new file.
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+		if err := os.Remove(file + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("sqlite: %w", err)
 		}
 	}
