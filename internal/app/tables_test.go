@@ -253,6 +253,13 @@ func TestTableOfAFeed(t *testing.T) {
 		s.sameRows(t, f.ID, reader)
 		s.sameRows(t, other.ID, reader)
 	}
+	page := s.send(t, request{method: "GET", path: "/ui/feeds/" + f.ID + "/use", key: "-", header: [][2]string{{"Cookie", s.session(t, adminKey)}}})
+	if page.status != 200 || !strings.Contains(page.body, "icebergLocal(") || !strings.Contains(page.body, "load_catalog(") {
+		t.Errorf("the page shows no snippets: %d %.300s", page.status, page.body)
+	}
+	if guide := s.send(t, request{method: "GET", path: "/docs/how-to/query-with-other-engines", key: "-"}); guide.status != 200 || !strings.Contains(page.body, "/docs/how-to/query-with-other-engines") {
+		t.Errorf("the guide: %d", guide.status)
+	}
 	_, file := s.table(t, f.ID)
 	text, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(text), `"operation":"replace"`) {
