@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -66,6 +68,23 @@ func (s SigningSecrets) At(t time.Time) SigningSecrets {
 
 // SecretPrefix begins every signing secret.
 const SecretPrefix = "whsec_"
+
+// The bytes that a signing secret of a client may have.
+const (
+	minSigningSecret = 24
+	maxSigningSecret = 64
+)
+
+// CheckSigningSecret returns an error if a text that a client gives is not a signing secret.
+// The error does not repeat it.
+func CheckSigningSecret(text string) error {
+	encoded, ok := strings.CutPrefix(text, SecretPrefix)
+	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	if !ok || err != nil || strings.ContainsAny(encoded, "\r\n") || len(key) < minSigningSecret || len(key) > maxSigningSecret {
+		return fmt.Errorf("signingSecret must be %s and the standard padded base64 of %d to %d bytes", SecretPrefix, minSigningSecret, maxSigningSecret)
+	}
+	return nil
+}
 
 // NewSigningSecret makes a signing secret: 256 bits behind the prefix.
 func NewSigningSecret() string {

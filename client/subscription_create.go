@@ -20,9 +20,11 @@ type NewSubscription struct {
 	Filter string `json:"filter,omitzero"`
 	// Transform is a CEL expression that makes the body, and Preset the name of a built-in
 	// one. At most one of them can be set.
-	Transform string      `json:"transform,omitzero"`
-	Preset    string      `json:"preset,omitzero"`
-	Delivery  NewDelivery `json:"delivery,omitzero"`
+	Transform string `json:"transform,omitzero"`
+	Preset    string `json:"preset,omitzero"`
+	// SigningSecret is whsec_ and the base64 of 24 to 64 bytes; empty means a generated one.
+	SigningSecret string      `json:"signingSecret,omitzero"`
+	Delivery      NewDelivery `json:"delivery,omitzero"`
 }
 
 // NewDelivery are the delivery settings of a new subscription. What is zero

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,7 @@ type subscriptionFields struct {
 	ordered                            bool
 	retries                            []string
 	disableAfter                       string
-	filter, transform, preset          string
+	filter, transform, preset, secret  string
 }
 
 func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
@@ -57,6 +58,7 @@ with its own secret. If one of them fails, the other is printed and the exit cod
 		Args: cobra.NoArgs,
 	}
 	f := newSubscriptionFields(cmd)
+	cmd.Flags().StringVar(&f.secret, "signing-secret", "", "file with the signing secret, as @file (default: a generated secret)")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		if f.url == "" || len(f.events) == 0 {
 			return usagef("specify --url and --events")
@@ -76,8 +78,16 @@ with its own secret. If one of them fails, the other is printed and the exit cod
 		if err := f.readShape(); err != nil {
 			return err
 		}
+		if f.secret != "" && !strings.HasPrefix(f.secret, "@") {
+			return usagef("--signing-secret: specify a file, as @FILE")
+		}
+		secret, err := textOrFile("--signing-secret", f.secret)
+		if err != nil {
+			return err
+		}
 		made, err := c.CreateSubscription(ctx, client.NewSubscription{
-			Filter: f.filter, Transform: f.transform, Preset: f.preset,
+			SigningSecret: secret,
+			Filter:        f.filter, Transform: f.transform, Preset: f.preset,
 			Name: f.name, URL: f.url, Events: f.events, HTTPOperation: f.method, Filters: client.Filters{ResourceID: f.resource},
 			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, RetrySchedule: waits, DisableAfter: patience},
 		})

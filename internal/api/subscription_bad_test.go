@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
@@ -158,7 +160,15 @@ func TestBadCreations(t *testing.T) {
 	field("filters: control character", `"filters":{"resourceId":"\u0000"}`, "/filters/resourceId")
 	field("unknown field", `"evnets":[]`, "/evnets")
 	field("state", `"state":"paused"`, "/state")
-	field("signingSecret", `"signingSecret":"hunter2"`, "/signingSecret")
+	for _, secret := range []string{
+		"hunter2", "whsec_", "whsec_hunter2", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+		"whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 23)), "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 65)),
+		"whsec_" + base64.RawStdEncoding.EncodeToString(make([]byte, 25)), "whsec_" + base64.URLEncoding.EncodeToString(bytes.Repeat([]byte{255}, 24)),
+		"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\\n", "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB==",
+	} {
+		field("signingSecret: "+secret, `"signingSecret":"`+secret+`"`, "/signingSecret")
+	}
+	field("signingSecret: a number", `"signingSecret":1`, "/signingSecret")
 	field("key twice", `"url":"https://example.com/"`, "/url")
 	field("key twice inside", `"filters":{"resourceId":"a","resourceId":"b"}`, "/filters/resourceId")
 	for text, place := range map[string]string{

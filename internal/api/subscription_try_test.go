@@ -1,8 +1,13 @@
 package api
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/feedmill/feedmill"
 )
 
 // A subscription has its expressions in every response, and a change keeps, sets and removes them.
@@ -97,5 +102,29 @@ func TestTestEvent(t *testing.T) {
 		if got := w.dispatcher.tested; a.Code != 200 || got.Type != want[0] || got.ResourceID != want[1] || string(got.Data) != want[2] {
 			t.Errorf("%s is answered %d and sends %+v", body, a.Code, got)
 		}
+	}
+}
+
+// A secret that a client gives is used as it is, for both halves.
+func TestOwnSigningSecret(t *testing.T) {
+	w := newWorld(t)
+	for _, n := range []int{24, 32, 64} {
+		secret := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n)}, n))
+		a := w.do(t, "POST", "/events/subscriptions", `{"url":"https://example.com/hook","events":["tag.*","datafeed.source.*"],"signingSecret":"`+secret+`"}`)
+		var made []struct{ ID, SigningSecret string }
+		if err := json.Unmarshal(a.Body.Bytes(), &made); err != nil || a.Code != 201 || len(made) != 2 {
+			t.Fatalf("%d bytes: %d %s", n, a.Code, a.Body)
+		}
+		for _, m := range made {
+			sub := w.subscription(t, feedmill.ID(m.ID))
+			var secrets feedmill.SigningSecrets
+			w.unseal(t, sub.Secrets, sub.SecretsRecord(), &secrets)
+			if m.SigningSecret != secret || secrets.Current != secret {
+				t.Errorf("%d bytes: another secret is used", n)
+			}
+		}
+	}
+	if a := w.do(t, "POST", "/events/subscriptions", `{"url":"https://example.com/hook","events":["tag.*"],"signingSecret":null}`); a.Code != 201 || !strings.Contains(a.Body.String(), `"signingSecret":"whsec_`) {
+		t.Errorf("null: %d", a.Code)
 	}
 }

@@ -23,6 +23,7 @@ func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body 
 	if err != nil {
 		return nil, err
 	}
+	f.secret = readSecret(body)
 	body.RefuseUnknown()
 	if err := faults.Refusal(); err != nil {
 		return nil, err
@@ -44,6 +45,22 @@ func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body 
 		s.FilterChanged(workspace)
 	}
 	return halves, nil
+}
+
+// readSecret reads the signing secret of a new subscription; empty means a new one.
+func readSecret(body *strictjson.Object) string {
+	given, ok := body.Given("signingSecret")
+	if !ok {
+		return ""
+	}
+	secret, ok := given.Text()
+	if !ok {
+		return ""
+	}
+	if err := feedmill.CheckSigningSecret(secret); err != nil {
+		given.Fault(err.Error() + ".")
+	}
+	return secret
 }
 
 // divide parts the events of a request into its halves, the half named first
@@ -100,7 +117,7 @@ func (s *Subscriptions) makeHalf(ctx context.Context, sub feedmill.Subscription,
 	if err := s.setDestination(&sub, f.destination, f.config); err != nil {
 		return made, err
 	}
-	return s.issue(sub)
+	return s.issue(sub, f.secret)
 }
 
 // storeHalves writes the halves that are not refused. Where the workspace may not

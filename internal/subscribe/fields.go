@@ -20,6 +20,8 @@ type fields struct {
 	delivery deliveryFields
 	// filter, transform and preset are empty to remove what there is.
 	filter, transform, preset *string
+	// secret is the signing secret of a new subscription; empty means a generated one.
+	secret string
 }
 
 // readFields reads what a creation and a change have in common. was is the subscription

@@ -43,7 +43,7 @@ func (s *Subscriptions) Listen(ctx context.Context, workspace feedmill.ID, body 
 	if sub.ResourceID, err = s.internalFilter(ctx, workspace, resource, ofFeed); err != nil {
 		return made, err
 	}
-	if made, err = s.issue(sub); err != nil {
+	if made, err = s.issue(sub, ""); err != nil {
 		return made, err
 	}
 	response, err := keep(made)

@@ -9,9 +9,12 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// issue gives a new subscription a signing secret.
-func (s *Subscriptions) issue(sub feedmill.Subscription) (made feedmill.IssuedSubscription, err error) {
-	made = feedmill.IssuedSubscription{Subscription: sub, SigningSecret: feedmill.NewSigningSecret()}
+// issue gives a new subscription a signing secret; if it is empty, a new one.
+func (s *Subscriptions) issue(sub feedmill.Subscription, secret string) (made feedmill.IssuedSubscription, err error) {
+	made = feedmill.IssuedSubscription{Subscription: sub, SigningSecret: secret}
+	if secret == "" {
+		made.SigningSecret = feedmill.NewSigningSecret()
+	}
 	made.Secrets, err = s.sealJSON(feedmill.SigningSecrets{Current: made.SigningSecret}, sub.SecretsRecord())
 	return made, err
 }

@@ -26,6 +26,7 @@ from .types import (
     CreateListenerBody,
     CreateListenerResponse,
     CreateSessionBody,
+    CreateSubscriptionBody,
     CreateSubscriptionPartial,
     CreateWorkspaceBody,
     CreationUrlResponse,
@@ -70,7 +71,6 @@ from .types import (
     RotateSecretResponse,
     RowQuery,
     Subscription,
-    SubscriptionFields,
     SubscriptionStats,
     TestConnectionResponse,
     TestSubscriptionBody,
@@ -265,7 +265,7 @@ class Operations(Transport):
 
     def create_subscription(
         self,
-        body: SubscriptionFields,
+        body: CreateSubscriptionBody,
         *,
         content_type: str | None = None,
         idempotency_key: str | None = None,

@@ -214,6 +214,38 @@ class CreateSessionBody(TypedDict):
     link: NotRequired[str]
 
 
+class CreateSubscriptionBody(TypedDict):
+    delivery: NotRequired[CreateSubscriptionBodyDelivery | None]
+    events: list[str]
+    filter: NotRequired[str | None]
+    filters: NotRequired[CreateSubscriptionBodyFilters | None]
+    httpOperation: NotRequired[Literal['POST', 'GET'] | None]
+    name: NotRequired[str | None]
+    preset: NotRequired[Literal['slack', 'teams', 'discord', 'text'] | None]
+    signingSecret: NotRequired[str | None]
+    transform: NotRequired[str | None]
+    url: str
+
+
+class CreateSubscriptionBodyDelivery(TypedDict):
+    concurrency: NotRequired[int | None]
+    disableAfter: NotRequired[Literal['off'] | str | None]
+    headers: NotRequired[dict[str, str | None] | None]
+    ordered: NotRequired[bool | None]
+    rateLimit: NotRequired[CreateSubscriptionBodyDeliveryRateLimit1 | int | None]
+    retrySchedule: NotRequired[list[str] | None]
+    timeout: NotRequired[str | None]
+
+
+class CreateSubscriptionBodyDeliveryRateLimit1(TypedDict):
+    per: NotRequired[str]
+    requests: int
+
+
+class CreateSubscriptionBodyFilters(TypedDict):
+    resourceId: NotRequired[str | None]
+
+
 class CreateSubscriptionPartial(TypedDict):
     created: list[CreateSubscriptionPartialCreatedItem]
     errors: list[CreateSubscriptionPartialErrorsItem]

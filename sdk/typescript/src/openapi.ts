@@ -5684,7 +5684,10 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": WithRequired<components["schemas"]["SubscriptionFields"], "url" | "events">;
+                "application/json": {
+                    /** @description The key of the signatures: `whsec_` and the standard padded base64 of 24 to 64 bytes. Default: 32 random bytes. */
+                    signingSecret?: string | null;
+                } & WithRequired<components["schemas"]["SubscriptionFields"], "url" | "events">;
             };
         };
         responses: {
