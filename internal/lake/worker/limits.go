@@ -10,14 +10,18 @@ import (
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
-// maxFiles is how many files the process can have open: a few for itself, and
-// those of a query.
-const maxFiles = 256
+// maxFiles is how many files the process can have open, if it was started with as many: a few
+// for itself, and those of a query. A version that many merges have just changed has thousands.
+const maxFiles = 16_384
 
 // confine gives up what the process does not need, for good.
 func confine(hello wire.Hello) error {
 	if err := caged(); err != nil {
 		return err
+	}
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return fmt.Errorf("read the limit of open files: %w", err)
 	}
 	limits := []struct {
 		name string
@@ -25,7 +29,7 @@ func confine(hello wire.Hello) error {
 		most uint64
 	}{
 		{"core dumps", syscall.RLIMIT_CORE, 0},
-		{"open files", syscall.RLIMIT_NOFILE, maxFiles},
+		{"open files", syscall.RLIMIT_NOFILE, min(maxFiles, files.Max)},
 		{"the size of a file", syscall.RLIMIT_FSIZE, uint64(hello.TempBytes)},
 		{"memory", syscall.RLIMIT_AS, uint64(hello.AddressSpace)},
 	}
