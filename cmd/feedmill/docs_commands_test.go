@@ -169,7 +169,7 @@ func newWorkspaceKey(t *testing.T, server *process) string {
 
 var (
 	placeholder = regexp.MustCompile(`\b([a-z]{2,5})_…`)
-	anyID       = regexp.MustCompile(`\b(df|sub|dlv|evt|key|con|rfr|rpl|lnk)_[0-9a-z]{26}\b|\b(whsec)_[A-Za-z0-9+/]+=*`)
+	anyID       = regexp.MustCompile(`\b(df|sub|dlv|evt|key|con|rfr|rpl|lnk|ws)_[0-9a-z]{26}\b|\b(whsec)_[A-Za-z0-9+/]+=*`)
 )
 
 // lastCommand is what a background block ends with; it takes the place of the shell, so that
@@ -192,6 +192,8 @@ func (r *reader) shell(text string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
+	// A command with another host than this machine fails without looking it up.
+	cmd.Env = append(cmd.Env, "https_proxy=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1", "no_proxy=127.0.0.1,localhost,::1")
 	cmd.Env = append(cmd.Env, "HOME="+r.folder, "PATH="+filepath.Join(r.folder, "bin")+":"+os.Getenv("PATH"))
 	return cmd
 }

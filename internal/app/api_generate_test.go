@@ -19,6 +19,7 @@ import (
 type generator struct {
 	*document
 	known *resources
+	depth int // the levels of the value that is being drawn
 }
 
 // draft is a generated request whose parts can still be changed.
@@ -168,6 +169,8 @@ func isIDName(name string) bool { return name == "id" || strings.HasSuffix(name,
 // value draws a value of the schema, in the part of JSON Schema that the
 // document uses.
 func (g *generator) value(t *rapid.T, label string, schema map[string]any) any {
+	g.depth++
+	defer func() { g.depth-- }()
 	schema = g.flat(t, schema)
 	if c, ok := schema["const"]; ok {
 		return c
@@ -184,6 +187,9 @@ func (g *generator) value(t *rapid.T, label string, schema map[string]any) any {
 		return g.object(t, label, schema)
 	case "array":
 		least, most := bounds(schema, "minItems", "maxItems", 0, 4)
+		if g.deep() {
+			most = least
+		}
 		list := make([]any, rapid.IntRange(least, min(most, least+3)).Draw(t, label+" length"))
 		for i := range list {
 			list[i] = g.value(t, label, g.resolve(schema["items"]))
@@ -205,12 +211,16 @@ func (g *generator) value(t *rapid.T, label string, schema map[string]any) any {
 	return rapid.SampledFrom([]any{nil, true, 1.5, "text", []any{1.0, "x"}, map[string]any{"a": map[string]any{}}}).Draw(t, label)
 }
 
+// deep reports whether a value has enough levels. Schemas that contain themselves would
+// otherwise have values without end.
+func (g *generator) deep() bool { return g.depth > 8 }
+
 func (g *generator) object(t *rapid.T, label string, schema map[string]any) any {
 	object := make(map[string]any)
 	required, _ := schema["required"].([]any)
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if slices.Contains(required, any(name)) || rapid.Bool().Draw(t, label+" with "+name) {
+		if slices.Contains(required, any(name)) || !g.deep() && rapid.Bool().Draw(t, label+" with "+name) {
 			object[name] = g.named(t, name, g.resolve(properties[name]))
 		}
 	}
