@@ -236,6 +236,9 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return c.DeleteSubscription(ctx, id)
 		},
+		"PreviewSubscription": func(ctx context.Context) error {
+			return second(c.PreviewSubscription(ctx, client.SubscriptionSample{Events: []string{"metric.*"}, Filter: `event.type == "metric.created"`}, client.EventSample{Type: "metric.created"}))
+		},
 		"TestSubscription":   func(ctx context.Context) error { return second(c.TestSubscription(ctx, sub, client.TestEvent{})) },
 		"RotateSecret":       func(ctx context.Context) error { return second(c.RotateSecret(ctx, sub, 0)) },
 		"ReplaySubscription": func(ctx context.Context) error { return second(c.ReplaySubscription(ctx, sub, hourAgo)) },
@@ -425,6 +428,22 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return c.DeleteDataFeed(ctx, f.ID)
 		},
+		"Definitions": func(ctx context.Context) error { return firstOf(c.Definitions(ctx, feedmill.DefinedFeed)) },
+		"SetDefinition": func(ctx context.Context) error {
+			return c.SetDefinition(ctx, feed.ID, client.Handle{Name: "covered", Set: "coverage"})
+		},
+		"CompareDefinitions": func(ctx context.Context) error {
+			return second(c.CompareDefinitions(ctx, []client.DefinitionSecrets{{ID: feed.ID, Secrets: strings.Repeat("0", 64)}}))
+		},
+		"BeginApply": func(ctx context.Context) error { return second(c.BeginApply(ctx, "coverage")) },
+		"EndApply":   func(ctx context.Context) error { return c.EndApply(ctx, "coverage") },
+		"CreateDefined": func(ctx context.Context) error {
+			return second(c.CreateDefined(ctx, feedmill.DefinedFeed, feedmill.FeedREST, source.spec("/orders"), client.Managed(client.Handle{Name: "managed"})))
+		},
+		"ChangeDefined": func(ctx context.Context) error {
+			return second(c.ChangeDefined(ctx, feedmill.DefinedFeed, feed.ID, json.RawMessage(`{"description":"covered"}`)))
+		},
+
 		"Health":  c.Health,
 		"Ready":   c.Ready,
 		"Metrics": func(ctx context.Context) error { return second(c.Metrics(ctx)) },

@@ -8,7 +8,11 @@ import (
 
 // examples has the examples in the help of each command, by its path.
 var examples = map[string]string{
-	"audit": `feedmill audit --since 7d --action subscription.update`,
+	"apply": `feedmill apply -f feedmill/ --plan
+feedmill apply -f feedmill/ --set shop --prune --secrets-out secrets.yaml`,
+	"diff":   `feedmill diff -f feedmill/`,
+	"export": `feedmill export --output feedmill/`,
+	"audit":  `feedmill audit --since 7d --action subscription.update`,
 	"backup": `feedmill backup /mnt/backups/feedmill --data ./feedmill-data
 feedmill backup 's3://backups/feedmill?region=eu-central-1'`,
 	"backup verify": `feedmill backup verify /mnt/backups/feedmill`,

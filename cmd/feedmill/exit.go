@@ -20,6 +20,7 @@ const (
 	exitUsage    = 2 // the command line is wrong
 	exitNotFound = 3 // there is no such thing
 	exitDenied   = 4 // the credential is missing, wrong, or lacks a scope
+	exitChanges  = 2 // a plan has changes
 	// exitInterrupted is what shells report for a program that Ctrl-C ended.
 	exitInterrupted = 130
 )
@@ -59,6 +60,9 @@ func exitCode(err error) int {
 	}
 	if errors.Is(err, errInterrupted) {
 		return exitInterrupted
+	}
+	if errors.Is(err, errChanges) {
+		return exitChanges
 	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -29,7 +30,7 @@ func run() int {
 	if err != nil && interrupted.Err() != nil {
 		err = interruption(err)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errChanges) {
 		report(os.Stderr, err, wantsJSON(cmd))
 	}
 	return exitCode(err)
@@ -59,7 +60,8 @@ insufficient credential, 130 interrupted with Ctrl-C.`,
 	}
 	root.AddCommand(
 		newServe(), newConfig(), newDoctor(), newHealthcheck(), newVersion(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(), newProfiles(),
-		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newConnections(), newQuery(), newServices(), newFiles(), newBackup(), newRestore(), newResume(), newWorker(),
+		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newConnections(), newQuery(), newServices(), newFiles(), newBackup(), newRestore(), newResume(),
+		newApply(), newDiff(), newExport(), newWorker(),
 	)
 	addExamples(root)
 	onlyHelps(root)

@@ -143,7 +143,7 @@ func TestLoginInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("it ended with %d:\n%s", code, tty.shown.String())
 	}
 	if !tty.echoes(t) {

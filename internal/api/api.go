@@ -38,6 +38,7 @@ type Store interface {
 	ConnectionStore
 	FeedStore
 	LinkStore
+	HandleStore
 	SubscriptionStore
 	EventStore
 	DeliveryStore

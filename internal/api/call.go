@@ -176,6 +176,9 @@ func (s *Server) perform(c *call, w http.ResponseWriter, rt route) (answer, erro
 		}
 	}
 	c.audit(rt)
+	if err := s.readHandle(c, rt.action); err != nil {
+		return answer{}, err
+	}
 	c.readQuery(rt)
 	if rt.body == 0 && len(rt.query) == 0 && !rt.repeatable() { // else the handler goes on to look for faults
 		if err := c.refusal(); err != nil {

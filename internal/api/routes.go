@@ -116,6 +116,12 @@ func (s *Server) routes() []route {
 		{method: "DELETE", path: "/connections/{id}", scope: feedmill.ScopeWrite, action: "connection.delete", handle: s.deleteConnection},
 		{method: "POST", path: "/connections/{id}/test", scope: feedmill.ScopeWrite, reads: true, handle: s.testConnection},
 
+		{method: "GET", path: "/definitions", scope: feedmill.ScopeRead, query: append([]string{"kind"}, paged...), handle: s.listDefinitions},
+		{method: "PATCH", path: "/definitions/{id}", scope: feedmill.ScopeWrite, action: "definition.update", body: smallBody, handle: s.setDefinition},
+		{method: "POST", path: "/definitions/compare", scope: feedmill.ScopeWrite, reads: true, body: smallBody, handle: s.compareDefinitions},
+		{method: "POST", path: "/definitions/apply", scope: feedmill.ScopeWrite, reads: true, body: smallBody, handle: s.beginApply},
+		{method: "DELETE", path: "/definitions/apply", scope: feedmill.ScopeWrite, query: []string{"holder"}, handle: s.endApply},
+
 		{method: "GET", path: "/data_feeds/creation_url", scope: feedmill.ScopeWrite, query: []string{"serviceName", "redirectUri"}, handle: s.creationURL},
 		{method: "GET", path: "/query_builder/services", scope: feedmill.ScopeRead, query: paged, handle: s.listServices},
 		{method: "GET", path: "/query_builder/services/{serviceName}/views", scope: feedmill.ScopeRead, query: append([]string{"q", "refresh"}, paged...), handle: s.listViews},

@@ -50,6 +50,35 @@ func ReadYAML(data []byte, note Note) (v Value, ok bool) {
 	return v, !r.failed
 }
 
+// ReadYAMLDocuments parses all documents of a YAML text as [ReadYAML] parses one. Empty
+// documents are left out. A document with a fault is left out, too, and makes ok false.
+func ReadYAMLDocuments(data []byte, note Note) (all []Value, ok bool) {
+	ok = true
+	documents := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var doc yaml.Node
+		err := documents.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return all, ok
+		}
+		if err != nil {
+			note("", invalidYAML(data, err))
+			return all, false
+		}
+		if doc.Content[0].ShortTag() == "!!null" {
+			continue
+		}
+		r := yamlReader{note: func(pointer, detail string) bool {
+			return note(pointer, fmt.Sprintf("%s (document%s%d)", detail, atLine, doc.Content[0].Line))
+		}}
+		if v, _ := r.value(doc.Content[0], "", 0); r.failed {
+			ok = false
+		} else {
+			all = append(all, v)
+		}
+	}
+}
+
 // countMarks counts the separators between values. It finds texts with too many values
 // before they are parsed.
 func countMarks(data []byte) (n int) {

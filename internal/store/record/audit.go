@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -8,14 +9,15 @@ import (
 )
 
 // Audited are the statements that write that records of a workspace are changed,
-// where the context says that this is to be known. They belong into the
-// transaction of the change.
+// where the context says that this is to be known, and what becomes of their handles.
+// They belong into the transaction of the change.
 func Audited(ctx context.Context, k Kinds, workspace feedmill.ID, records ...feedmill.ID) (all []Statement) {
 	entry := feedmill.AuditOf(ctx)
 	if entry == nil {
 		return nil
 	}
 	for _, id := range records {
+		all = append(all, handled(ctx, k, entry.Action, workspace, cmp.Or(id, entry.Resource))...)
 		for _, e := range entry.EntriesFor(workspace, id) {
 			all = append(all, insert("audit", AuditColumns, AuditEntry(&e, k)...))
 		}

@@ -52,6 +52,7 @@ func Run(t *testing.T, e Engine) {
 			{"backups", backupCases},
 			{"sums of files", sumsCases},
 			{"links", linkCases},
+			{"handles", handleCases},
 			{"refreshes", refreshCases},
 			{"sources", sourceCases},
 			{"source changes", sourceChangeCases},

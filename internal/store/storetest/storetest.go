@@ -38,6 +38,7 @@ type Store interface {
 	Tables
 	Files
 	Links
+	Handles
 	Connections
 	FanOuts
 	Filters

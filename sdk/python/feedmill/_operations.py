@@ -13,12 +13,16 @@ from ._transport import Body, Response, Transport
 from .types import (
     AnswerListenerBodyItem,
     AuditEntry,
+    BeginApplyBody,
+    BeginApplyResponse,
     ChangeConnectionBody,
     ChangeDataFeedBody,
     ChangeSubscriptionBody,
     ChangeVersionBody,
     CloudEvent,
     ColumnChange,
+    CompareDefinitionsBody,
+    CompareDefinitionsResponseItem,
     Connection,
     CreateKeyBody,
     CreateKeyResponse,
@@ -32,6 +36,7 @@ from .types import (
     CreationUrlResponse,
     DataFeed,
     DataLink,
+    Definition,
     Delivery,
     FeedProfile,
     FeedVersion,
@@ -70,6 +75,7 @@ from .types import (
     RotateSecretBody,
     RotateSecretResponse,
     RowQuery,
+    SetDefinitionBody,
     Subscription,
     SubscriptionStats,
     TestConnectionResponse,
@@ -94,6 +100,17 @@ class Operations(Transport):
     ) -> None:
         """Respond to deliveries: ``POST /events/listeners/{id}/answers``."""
         self._none("POST", f"/events/listeners/{_quote(id, safe='')}/answers", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
+
+    def begin_apply(
+        self,
+        body: BeginApplyBody,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> BeginApplyResponse:
+        """Begin an apply: ``POST /definitions/apply``."""
+        return self._data("POST", "/definitions/apply", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
     def cancel_refresh(
         self,
@@ -170,6 +187,17 @@ class Operations(Transport):
     ) -> FeedVersion:
         """Pin or unpin a version: ``PATCH /data_feeds/{id}/versions/{version}``."""
         return self._data("PATCH", f"/data_feeds/{_quote(id, safe='')}/versions/{_quote(str(version), safe='')}", {}, body=body, content_type=content_type, headers=headers)
+
+    def compare_definitions(
+        self,
+        body: CompareDefinitionsBody,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> list[CompareDefinitionsResponseItem]:
+        """Compare secrets: ``POST /definitions/compare``."""
+        return self._data("POST", "/definitions/compare", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
     def create_connection(
         self,
@@ -349,6 +377,15 @@ class Operations(Transport):
     ) -> Response:
         """Get the API reference as a page: ``GET /docs``."""
         return self._raw("GET", "/docs", {}, headers=headers)
+
+    def end_apply(
+        self,
+        *,
+        holder: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """End an apply: ``DELETE /definitions/apply``."""
+        self._none("DELETE", "/definitions/apply", {"holder": holder}, headers=headers)
 
     def end_session(
         self,
@@ -536,6 +573,17 @@ class Operations(Transport):
     ) -> Iterator[DataFeed]:
         """List feeds: ``GET /data_feeds``."""
         return self._list("GET", "/data_feeds", {"state": state, "q": q, "sort": sort, "counts": counts, "limit": limit, "cursor": cursor}, headers=headers)
+
+    def list_definitions(
+        self,
+        *,
+        kind: Literal['Connection', 'Feed', 'Subscription'],
+        limit: int | None = None,
+        cursor: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[Definition]:
+        """List definitions: ``GET /definitions``."""
+        return self._list("GET", "/definitions", {"kind": kind, "limit": limit, "cursor": cursor}, headers=headers)
 
     def list_deliveries(
         self,
@@ -1045,6 +1093,17 @@ class Operations(Transport):
     ) -> Response:
         """Get the JSON Schema of service manifests: ``GET /schemas/service.json``."""
         return self._raw("GET", "/schemas/service.json", {}, headers=headers)
+
+    def set_definition(
+        self,
+        id: str,
+        body: SetDefinitionBody,
+        *,
+        content_type: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Set the handle of an object: ``PATCH /definitions/{id}``."""
+        self._none("PATCH", f"/definitions/{_quote(id, safe='')}", {}, body=body, content_type=content_type, headers=headers)
 
     def stream_events(
         self,

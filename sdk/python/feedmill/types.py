@@ -35,6 +35,15 @@ class AuditEntryActor(TypedDict):
     subject: NotRequired[str]
 
 
+class BeginApplyBody(TypedDict):
+    holder: str
+
+
+class BeginApplyResponse(TypedDict):
+    holder: str
+    until: str
+
+
 class ChangeConnectionBody(TypedDict):
     config: NotRequired[dict[str, Any]]
     connector: NotRequired[str]
@@ -143,6 +152,20 @@ class ColumnChange(TypedDict):
     onMisfit: NotRequired[Literal['fail', 'null', 'reject'] | None]
     position: NotRequired[int]
     type: NotRequired[Literal['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'timestamp', 'json']]
+
+
+class CompareDefinitionsBody(TypedDict):
+    items: list[CompareDefinitionsBodyItemsItem]
+
+
+class CompareDefinitionsBodyItemsItem(TypedDict):
+    id: str
+    secrets: str
+
+
+class CompareDefinitionsResponseItem(TypedDict):
+    id: str
+    same: bool
 
 
 class Connection(TypedDict):
@@ -321,6 +344,15 @@ class DataLink(TypedDict):
     name: str
     url: NotRequired[str]
     uses: int
+
+
+class Definition(TypedDict):
+    definition: dict[str, Any]
+    id: str
+    kind: Literal['Connection', 'Feed', 'Subscription']
+    label: str
+    name: str
+    set: str | None
 
 
 class Delivery(TypedDict):
@@ -1775,6 +1807,12 @@ class ServiceManifestConfigValue(TypedDict):
     title: NotRequired[str]
 
 
+class SetDefinitionBody(TypedDict):
+    name: str
+    secrets: NotRequired[str | None]
+    set: NotRequired[str | None]
+
+
 class SourceAnswer(TypedDict):
     """A failed request and the response of the source, with `***` for every known secret."""
 
@@ -2034,6 +2072,7 @@ FeedKey: TypeAlias = list[str]
 FeedMode: TypeAlias = Literal['replace', 'append', 'merge']
 FeedSource: TypeAlias = UploadSource | FeedSource2
 FilterValues: TypeAlias = list[str | float | bool | None | FilterValuesItem2]
+Handle: TypeAlias = str
 ListenerLine: TypeAlias = ListenerLine1 | ListenerLine2 | ListenerLine3
 ManifestField: TypeAlias = ManifestField | None
 Name: TypeAlias = str
@@ -2053,6 +2092,7 @@ RowCondition: TypeAlias = RowCondition1 | RowCondition2 | RowCondition3
 Rules: TypeAlias = int
 Schedule: TypeAlias = Schedule1 | Schedule2
 Scope: TypeAlias = Literal['api:read', 'api:write', 'events:publish', 'admin']
+SecretsDigest: TypeAlias = str
 ServiceName: TypeAlias = str
 SigningSecret: TypeAlias = str
 SubscriptionId: TypeAlias = str

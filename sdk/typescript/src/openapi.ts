@@ -608,6 +608,93 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List definitions
+         * @description Scope `api:read`. Lists the objects of a kind as configuration files define them, newest first. Secrets are `***`.
+         *     An object without a handle gets one from its label, with `-2` on a clash.
+         */
+        get: operations["listDefinitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/definitions/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin an apply
+         * @description Scope `api:write`. Reserves the configuration of the workspace for a holder for 30 seconds, or renews the reservation. While another holder has it,
+         *     the response is 409 `apply-running`. The reservation keeps applies apart; it does not block other requests.
+         */
+        post: operations["beginApply"];
+        /**
+         * End an apply
+         * @description Scope `api:write`. Releases the configuration of the workspace, if the holder has it.
+         */
+        delete: operations["endApply"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/definitions/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare secrets
+         * @description Scope `api:write`. Reports which objects still have the secrets that were last applied. The digests of stored secrets never leave the server.
+         *     `same` is false if the object was changed in another way since.
+         */
+        post: operations["compareDefinitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/definitions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set the handle of an object
+         * @description Scope `api:write`. Sets the handle, the set and the digest of the secrets of a connection, a feed or a subscription. The object itself does not change.
+         */
+        patch: operations["setDefinition"];
+        trace?: never;
+    };
     "/docs": {
         parameters: {
             query?: never;
@@ -1714,6 +1801,20 @@ export interface components {
             /** @description The number of reads. */
             uses: number;
         };
+        Definition: {
+            /** @description The members of a request that creates the object, with `***` for every secret. */
+            definition: {
+                [key: string]: unknown;
+            };
+            id: string;
+            /** @enum {string} */
+            kind: "Connection" | "Feed" | "Subscription";
+            /** @description What users call the object: the name of a feed or subscription, the `serviceName` of a connection. */
+            label: string;
+            name: components["schemas"]["Handle"];
+            /** @description The set of files that manages the object. */
+            set: components["schemas"]["Handle"] | null;
+        };
         Delivery: {
             attemptCount: number;
             createdAt: components["schemas"]["Timestamp"];
@@ -1963,6 +2064,8 @@ export interface components {
             op: string;
             values?: components["schemas"]["FilterValues"];
         };
+        /** @description A name that configuration files use for an object or a set. */
+        Handle: string;
         Health: {
             /**
              * @description The state of the bucket with the files of feeds, if one is configured. While it is unavailable, cached data stays readable and uploads return 503 `storage-unavailable`.
@@ -3061,6 +3164,8 @@ export interface components {
         };
         /** @enum {string} */
         Scope: "api:read" | "api:write" | "events:publish" | "admin";
+        /** @description The SHA-256 of the secrets of a definition. */
+        SecretsDigest: string;
         /** @description Describes an HTTP API as a service with views. A view uses the members of the manifest that it does not set itself. */
         ServiceManifest: {
             auth?: components["schemas"]["ManifestAuth"];
@@ -5252,6 +5357,183 @@ export interface operations {
                         meta: components["schemas"]["Meta"];
                     };
                 };
+            };
+        };
+    };
+    listDefinitions: {
+        parameters: {
+            query: {
+                /** @description The kind of the objects. */
+                kind: "Connection" | "Feed" | "Subscription";
+                /** @description The maximum number of records in a page. A page also ends at 8 MiB; the `Link` header has the next page. */
+                limit?: components["parameters"]["limit"];
+                /** @description The start of the page. Use the cursor from the previous page's `Link` header. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The definitions. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Definition"][];
+                };
+            };
+        };
+    };
+    beginApply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "holder": "K7Q2M4"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A random name of the process that applies. */
+                    holder: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The reservation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        holder: string;
+                        /** Format: date-time */
+                        until: string;
+                    };
+                };
+            };
+        };
+    };
+    endApply: {
+        parameters: {
+            query: {
+                /** @description The holder of the reservation. */
+                holder: string;
+            };
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The configuration is released. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    compareDefinitions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "id": "df_01m7qm7xngfyq85hr19ae9rz7t",
+                 *           "secrets": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    items: {
+                        id: string;
+                        secrets: components["schemas"]["SecretsDigest"];
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description The results, in the order of the request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        same: boolean;
+                    }[];
+                };
+            };
+        };
+    };
+    setDefinition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "orders",
+                 *       "set": "shop"
+                 *     }
+                 */
+                "application/json": {
+                    name: components["schemas"]["Handle"];
+                    secrets?: components["schemas"]["SecretsDigest"] | null;
+                    /** @description The set of files that manages the object. Without it, no set does. */
+                    set?: components["schemas"]["Handle"] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The handle was set. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
