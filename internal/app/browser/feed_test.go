@@ -111,7 +111,7 @@ func TestRestFeedPages(t *testing.T) {
 	broken.Store(true)
 	b.do(chromedp.Click(".actions .primary"))
 	b.sees("Refresh started")
-	b.wait(`(document.body.innerText.includes('the shop is closed') || (setTimeout(() => location.reload(), 200), false))`)
+	b.waitReloading(`document.body.innerText.includes('the shop is closed')`)
 	b.visit("/ui/feeds/" + f.ID + "/refreshes")
 	b.wait(`document.querySelector('.rail .trouble')?.innerText.includes('1')`)
 	b.do(chromedp.Click("tbody tr a"))

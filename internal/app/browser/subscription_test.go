@@ -74,7 +74,7 @@ func TestSubscribeToDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.visit(page)
-	b.wait(`[...document.querySelectorAll('.chips .chip')].some((c) => /Retrying\s+1$/.test(c.innerText.trim())) && document.querySelector('.rows tbody tr') && document.querySelector('.figures').innerText.includes('failed attempts') && document.querySelector('.plots svg') || (setTimeout(() => location.reload(), 300), false)`)
+	b.waitReloading(`[...document.querySelectorAll('.chips .chip')].some((c) => /Retrying\s+1$/.test(c.innerText.trim())) && document.querySelector('.rows tbody tr') && document.querySelector('.figures').innerText.includes('failed attempts') && document.querySelector('.plots svg')`)
 	b.sees("503 Service Unavailable")
 	// Two states at once, each with how many there are; the second has none.
 	chip := func(state string) string {
@@ -102,7 +102,7 @@ func TestSubscribeToDelivery(t *testing.T) {
 	to.status.Store(http.StatusNoContent)
 	b.do(chromedp.KeyEvent("r"))
 	b.sees("Due now")
-	b.wait(`document.querySelector('.head .badge').innerText === 'Delivered' || (setTimeout(() => location.reload(), 300), false)`)
+	b.waitReloading(`document.querySelector('.head .badge').innerText === 'Delivered'`)
 
 	b.visit("/ui/subscriptions")
 	b.sees("Billing sync")
@@ -156,7 +156,7 @@ func TestRotateAndReplay(t *testing.T) {
 	b.wait(`document.querySelector('.head .badge')?.innerText === 'Done'`)
 	b.accessible("replay-done")
 	b.visit(page)
-	b.wait(`document.querySelector('.rows tbody tr')?.innerText.includes('Delivered') || (setTimeout(() => location.reload(), 300), false)`)
+	b.waitReloading(`document.querySelector('.rows tbody tr')?.innerText.includes('Delivered')`)
 
 	b.visit(page + "/edit")
 	b.wait(`document.querySelector('[value="tag.*"]').checked`)

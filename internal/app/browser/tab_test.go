@@ -142,6 +142,13 @@ func (b *tab) wait(expression string) {
 	b.t.Fatalf("this never was so: %s, at %s", expression, where)
 }
 
+// waitReloading waits until an expression is true, and reloads the page until it is. No reload
+// is due any more when it returns.
+func (b *tab) waitReloading(expression string) {
+	b.t.Helper()
+	b.wait(`((` + expression + `) && (clearTimeout(window.nextReload), true)) || (window.nextReload ??= setTimeout(() => location.reload(), 300), false)`)
+}
+
 // sees waits until the page shows a text.
 func (b *tab) sees(text string) {
 	b.t.Helper()

@@ -53,7 +53,7 @@ func TestRestWizard(t *testing.T) {
 	b.accessible("rest-tried")
 	b.do(chromedp.Click("[value=make]"))
 	b.sees("Feed created")
-	b.wait(`document.querySelector('.grid td bdi')?.textContent === '101' || (setTimeout(() => location.reload(), 300), false)`)
+	b.waitReloading(`document.querySelector('.grid td bdi')?.textContent === '101'`)
 }
 
 // TestQueryWizard makes a feed of a query, from the service to the SQL.
@@ -108,7 +108,7 @@ func TestQueryWizard(t *testing.T) {
 	b.do(chromedp.Click(".actions .primary"))
 	b.sees("Feed created")
 	b.sees("Paid orders")
-	b.wait(`document.querySelector('.grid thead')?.innerText.includes('who') && document.querySelector('.grid td bdi')?.textContent === 'Eve' || (setTimeout(() => location.reload(), 300), false)`)
+	b.waitReloading(`document.querySelector('.grid thead')?.innerText.includes('who') && document.querySelector('.grid td bdi')?.textContent === 'Eve'`)
 }
 
 func TestConnections(t *testing.T) {
