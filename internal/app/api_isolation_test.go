@@ -141,6 +141,9 @@ func (n *tenant) example(op operation, i int) draft {
 
 // params are those of a resource of the tenant that the path can name.
 func (n *tenant) params(t *testing.T, template string) map[string]string {
+	if strings.HasPrefix(template, "/definitions/") {
+		template = strings.Replace(template, "/definitions/", "/data_feeds/", 1) // which have definitions
+	}
 	params := maps.Clone(n.known.of(template))
 	if params == nil {
 		params = make(map[string]string)

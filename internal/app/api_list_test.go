@@ -33,6 +33,7 @@ func TestListPagesEnd(t *testing.T) {
 	}
 	for n := size; n < 9<<20; n += size {
 		f.ID, f.Name = feedmill.NewID(feedmill.PrefixDataFeed), fmt.Sprintf("feed-%02d", len(want))
+		f.TableName = feedmill.DefaultTableName(f.Name)
 		if err := s.app.store.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, nil); err != nil {
 			t.Fatal(err)
 		}

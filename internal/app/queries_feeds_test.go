@@ -42,7 +42,7 @@ func TestFeedsAreAService(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	fields := s.send(t, request{method: "GET", path: "/query_builder/services/feeds/views/" + parent.ID + "/fields"})
-	if !strings.Contains(fields.body, `{"name":"total","label":"total","type":"decimal","nullable":false,"filterable":true,"operators":["between","eq",`) {
+	if !strings.Contains(fields.body, `{"name":"total","label":"total","type":"decimal","nativeType":"decimal","nullable":false,"filterable":true,"operators":["between","eq",`) {
 		t.Errorf("%d %s", fields.status, fields.body)
 	}
 	spec := `{"serviceName":"feeds","viewName":"` + parent.ID + `","query":{"fields":[{"field":"status","filters":[{"op":"eq","values":["paid",null]}]},
