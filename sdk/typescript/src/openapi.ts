@@ -5395,6 +5395,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description A unique key that makes the request safe to repeat for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Your own ID for this request. The response and the log contain it. */
                 "X-Request-Id"?: components["parameters"]["requestId"];
             };
@@ -5458,6 +5460,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description A unique key that makes the request safe to repeat for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Your own ID for this request. The response and the log contain it. */
                 "X-Request-Id"?: components["parameters"]["requestId"];
             };
