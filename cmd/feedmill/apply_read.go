@@ -41,7 +41,7 @@ func (d *document) errorf(line int32, format string, args ...any) error {
 // maxDocumentFile is the maximum size of a configuration file.
 const maxDocumentFile = 64 << 20
 
-// readDocuments reads the configuration files at the paths. A folder stands for its YAML files,
+// readDocuments reads the configuration files at the paths. Of a folder it reads the YAML files,
 // also those in folders below it. All errors are returned together, each with file and line.
 func readDocuments(paths []string) ([]*document, error) {
 	var all []*document

@@ -280,7 +280,7 @@ func (s *backupScene) damage(t *testing.T, data string) {
 			t.Errorf("a flipped bit of %s: %s", one.what, text)
 		}
 		if one.what == "a manifest" {
-			continue // without it there is no backup that could lack anything
+			continue // a backup without a manifest does not count
 		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
@@ -300,7 +300,7 @@ func newestManifest(t *testing.T, backups string) (file, records, feed string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(backups, "backups", "bkp_*.json"))
 	if err != nil || len(all) == 0 {
-		t.Fatalf("there is no manifest: %v", err)
+		t.Fatalf("the manifest is missing: %v", err)
 	}
 	file = all[len(all)-1]
 	text, err := os.ReadFile(file)

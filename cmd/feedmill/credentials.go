@@ -74,7 +74,7 @@ func credentialsFile() (string, error) {
 func loadLogins() (logins, error) {
 	path, err := credentialsFile()
 	if err != nil {
-		return logins{}, nil // there is no place where a login could have been saved
+		return logins{}, nil // no login can have been saved
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

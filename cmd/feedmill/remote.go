@@ -133,7 +133,7 @@ func (t target) ofProfile() (credentials, error) {
 }
 
 func noProfile(name string) error {
-	return fmt.Errorf("%w: there is no profile %q; create it with %q", errNoCredential, name, "feedmill login --profile "+name)
+	return fmt.Errorf("%w: the profile %q does not exist; create it with %q", errNoCredential, name, "feedmill login --profile "+name)
 }
 
 // warnPlain says that a key travels to another machine for everybody to read.

@@ -263,7 +263,7 @@ func CheckFiles(ctx context.Context, c *config.Config, deep bool, out io.Writer)
 		return err
 	}
 	if deep && checked.Unsummed > 0 {
-		if _, err := fmt.Fprintf(out, "%d files have no recorded checksum; they were only read.\n", checked.Unsummed); err != nil {
+		if _, err := fmt.Fprintf(out, "Without a recorded checksum, and therefore only read: %d.\n", checked.Unsummed); err != nil {
 			return err
 		}
 	}

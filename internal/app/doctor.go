@@ -133,7 +133,7 @@ func (d *diagnosis) store(ctx context.Context) {
 	} else {
 		file := filepath.Join(d.config.Data, storeFile)
 		if _, statErr := os.Stat(file); os.IsNotExist(statErr) {
-			d.ok(check, "There is no store yet; the first start creates %s.", file)
+			d.ok(check, "The store does not exist yet; the first start creates %s.", file)
 			return
 		}
 		pending, err = sqlite.Inspect(ctx, file)
@@ -157,7 +157,7 @@ func (d *diagnosis) vault() {
 		d.broken("vault", "The vault key file "+file+" is missing.", "Restore the file, or set FEEDMILL_VAULT_KEY.")
 		return
 	} else if d.config.VaultKey == "" && os.IsNotExist(err) {
-		d.warn("vault", "There is no vault key on this machine; the first start creates one.", "Set FEEDMILL_VAULT_KEY to the same key on all replicas.")
+		d.warn("vault", "This machine has no vault key; the first start creates one.", "Set FEEDMILL_VAULT_KEY to the same key on all replicas.")
 		return
 	}
 	if _, err := vault.FindKey(d.config.VaultKey, file); err != nil {

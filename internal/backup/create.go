@@ -43,7 +43,7 @@ type Result struct {
 }
 
 // Create copies the records of a store and the files that they name. If a file is missing or
-// damaged, it copies the others and returns [Findings], and there is no backup.
+// damaged, it copies the others and returns [Findings] without a backup.
 func Create(ctx context.Context, from Records, files, to Files, o Options) (r Result, err error) {
 	store, err := from.StoreID(ctx, o.Assign)
 	if err != nil {

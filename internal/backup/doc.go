@@ -8,7 +8,7 @@
 //	backups/<backup>.json  the manifest of one backup, which lists the others with their checksums
 //
 // Files are never changed and their names are never reused, so each backup copies only those that
-// the target does not have. The manifest is written last: without it there is no backup.
+// the target does not have. The manifest is written last: a backup without a manifest does not count.
 package backup
 
 import (

@@ -92,7 +92,7 @@ var errManifest = errors.New("the manifest is damaged")
 func ReadManifest(ctx context.Context, from Files, id string) (*Manifest, error) {
 	file, err := from.Open(ctx, manifestName(id))
 	if errors.Is(err, feedmill.ErrNotFound) {
-		return nil, fmt.Errorf("there is no backup %s", id)
+		return nil, fmt.Errorf("backup %s does not exist", id)
 	}
 	if err != nil {
 		return nil, err

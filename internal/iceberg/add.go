@@ -201,7 +201,7 @@ func (c *commit) operation(joined bool) Operation {
 	return Overwrite
 }
 
-// summarize is what readers are told of the snapshot.
+// summarize returns the summary of the snapshot.
 func (c *commit) summarize() map[string]string {
 	s := map[string]string{"operation": string(c.snapshot.Operation), versionKey: strconv.FormatInt(c.snapshot.Version, 10)}
 	set := func(key string, n int64) {
