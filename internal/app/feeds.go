@@ -71,7 +71,7 @@ func (a *App) newFeeds(ctx context.Context, version, address string, m machine.M
 	files := feed.NewVerifiedFiles(feed.NewRecordedFiles(blobs, a.store, holder), a.store, a.log, metrics)
 	pool := lake.NewPool(lake.PoolConfig{
 		Temp: temp, TempBytes: queryTemp, CheckDisk: room.Disk.Check, TakeDisk: room.Disk.Take, Log: a.log,
-		Workers: m.Workers, Large: m.Large, Memory: m.Worker, Process: 2 * (m.Worker + machine.WorkerBase), Resident: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
+		Workers: m.Workers, Large: m.Large, Memory: m.Worker, Process: 2 * (m.Worker + machine.WorkerBase), Held: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
 	})
 	if !lake.Landlock() {
 		a.log.Warn("the kernel does not support Landlock: only the database engines restrict which files queries can read")

@@ -60,10 +60,10 @@ type PoolConfig struct {
 	// default Memory and 64 MiB. One that holds more is ended.
 	Process int64
 	// Queries is after how many queries a worker is replaced by a fresh one,
-	// by default 1,000, and Resident above how many bytes that it holds when
-	// it has answered, by default Memory.
-	Queries  int
-	Resident int64
+	// by default 1,000, and Held above how many bytes of memory that it still holds
+	// when it has answered, files apart, by default Memory.
+	Queries int
+	Held    int64
 	// SpareAfter is how long after the first start of a worker one more is kept
 	// ready than are at work, by default two seconds.
 	SpareAfter time.Duration
@@ -139,8 +139,8 @@ func NewPool(c PoolConfig) *Pool {
 	if c.Queries <= 0 {
 		c.Queries = 1000
 	}
-	if c.Resident <= 0 {
-		c.Resident = c.Memory
+	if c.Held <= 0 {
+		c.Held = c.Memory
 	}
 	if c.SpareAfter <= 0 {
 		c.SpareAfter = 2 * time.Second
@@ -247,7 +247,7 @@ func (p *Pool) runOnce(ctx context.Context, database *databaseFile, request wire
 	}
 	usable := cancelled() && (err == nil || isFailure(err))
 	used(usable)
-	p.release(w, usable && !ranOut(err) && w.queries < p.config.Queries && end.Resident <= p.config.Resident)
+	p.release(w, usable && !ranOut(err) && w.queries < p.config.Queries && end.Held <= p.config.Held)
 	switch {
 	case err == nil:
 		return end, nil

@@ -142,8 +142,8 @@ type End struct {
 	Rows int64 `json:"rows"`
 	// Next has the keys of the last row where there are more rows.
 	Next []*string `json:"next"`
-	// Resident is how many bytes of memory the worker holds.
-	Resident int64 `json:"resident"`
+	// Held is how many bytes of memory the worker holds, files apart.
+	Held int64 `json:"held"`
 }
 
 // Failure says that the request failed, and that the worker can go on.

@@ -22,7 +22,7 @@ func serve(e engine, conn io.Writer, request wire.Request) error {
 		}
 		return wire.WriteMessage(conn, wire.KindFailure, failure)
 	}
-	end.Resident = held().resident
+	end.Held = held().own
 	return wire.WriteMessage(conn, wire.KindEnd, end)
 }
 

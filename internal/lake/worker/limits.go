@@ -46,8 +46,9 @@ func confine(hello wire.Hello) error {
 
 // inMemory is what a process has in memory, in bytes; zero where the system does not say.
 type inMemory struct {
-	// resident is all of it, and own what is not of files, which the system can drop.
-	resident, own int64
+	// own is what is not of files. The system can drop those, and workers and the server
+	// have most of them together: the pages of the program.
+	own int64
 	// data is what it could write to, whether it has or not.
 	data int64
 }
@@ -68,7 +69,7 @@ func held() (m inMemory) {
 		}
 	}
 	size := int64(os.Getpagesize())
-	return inMemory{resident: pages[1] * size, own: (pages[1] - pages[2]) * size, data: pages[5] * size}
+	return inMemory{own: (pages[1] - pages[2]) * size, data: pages[5] * size}
 }
 
 // confineData bounds the memory that the process can write to, once it has what it
