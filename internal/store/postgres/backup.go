@@ -65,6 +65,22 @@ const savedTables = `WITH RECURSIVE tables AS (
 		WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '')
 	FROM tables t JOIN depths d ON d.oid = t.oid GROUP BY t.oid, t.relname ORDER BY max(d.depth), t.relname`
 
+// sequences returns the last values of the sequences of the schema. The columns of tables that are
+// not saved can have others. Sequences are not part of a snapshot: their values are those of its
+// records or later ones.
+func sequences(ctx context.Context, t pgx.Tx) (map[string]int64, error) {
+	rows, err := t.Query(ctx, `SELECT c.relname::text, COALESCE(pg_sequence_last_value(c.oid), 1) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'S'
+		AND NOT EXISTS (SELECT 1 FROM pg_depend d JOIN pg_class r ON r.oid = d.refobjid WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i') AND r.relname = ANY ($1))`, unsaved)
+	found := make(map[string]int64)
+	_, err = all(rows, err, func(row record.Row) (name string, err error) {
+		var last int64
+		err = row.Scan(&name, &last)
+		found[name] = last
+		return name, err
+	})
+	return found, err
+}
+
 // Snapshot writes the records as they are at one moment, complete and consistent, while servers
 // change them. Finished deliveries are included with log.
 func (db *DB) Snapshot(ctx context.Context, _ string, log bool, to io.Writer) (s feedmill.Snapshot, err error) {
@@ -101,7 +117,7 @@ func snapshot(ctx context.Context, t pgx.Tx, log bool, to *recordWriter) (s feed
 	if _, err := t.Exec(ctx, `LOCK TABLE `+strings.Join(names, ", ")+` IN ACCESS SHARE MODE`); err != nil {
 		return s, err
 	}
-	if err := t.QueryRow(ctx, `SELECT last_value FROM delivery_seq`).Scan(&head.DeliverySeq); err != nil {
+	if head.Sequences, err = sequences(ctx, t); err != nil {
 		return s, err
 	}
 	rows, err = t.Query(ctx, `SELECT day FROM partition_days ORDER BY day`)

@@ -106,7 +106,7 @@ func load(ctx context.Context, t pgx.Tx, from *recordReader) error {
 			return err
 		}
 	}
-	if _, err := t.Exec(ctx, `SELECT setval('delivery_seq', $1)`, head.DeliverySeq); err != nil {
+	if err := continueSequences(ctx, t, head.Sequences); err != nil {
 		return err
 	}
 	for {
@@ -122,4 +122,23 @@ func load(ctx context.Context, t pgx.Tx, from *recordReader) error {
 			return fmt.Errorf("table %s: %w", table.Table, err)
 		}
 	}
+}
+
+// continueSequences sets the sequences of the schema to their saved values. All of them are needed:
+// one that began again would number new records before those of the backup.
+func continueSequences(ctx context.Context, t pgx.Tx, saved map[string]int64) error {
+	own, err := sequences(ctx, t)
+	if err != nil {
+		return err
+	}
+	for name := range own {
+		last, ok := saved[name]
+		if !ok {
+			return fmt.Errorf("read the records: sequence %s has no value; create another backup", name)
+		}
+		if _, err := t.Exec(ctx, `SELECT setval($1::regclass, $2)`, pgx.Identifier{name}.Sanitize(), last); err != nil {
+			return err
+		}
+	}
+	return nil
 }

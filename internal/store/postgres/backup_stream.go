@@ -20,8 +20,8 @@ import (
 
 // savedHead is the first line of records.
 type savedHead struct {
-	DeliverySeq int64       `json:"deliverySeq"`
-	Days        []time.Time `json:"days"`
+	Sequences map[string]int64 `json:"sequences"`
+	Days      []time.Time      `json:"days"`
 }
 
 // savedTable is the line before the rows of a table.

@@ -16,7 +16,7 @@ func TestRecordStream(t *testing.T) {
 	names := []string{"first", "second", "third"}
 	var stream bytes.Buffer
 	w := newRecordWriter(&stream)
-	err := w.head(savedHead{DeliverySeq: 7})
+	err := w.head(savedHead{Sequences: map[string]int64{"s": 7}})
 	for _, name := range names {
 		err = errors.Join(err, w.begin(savedTable{Table: name, Columns: []string{"a", `b"c`}}))
 		_, failed := w.Write(tables[name])
@@ -31,7 +31,7 @@ func TestRecordStream(t *testing.T) {
 		if err := r.line(&head); err != nil {
 			return err
 		}
-		if head.DeliverySeq != 7 {
+		if head.Sequences["s"] != 7 {
 			t.Errorf("the head is %+v", head)
 		}
 		for i := 0; ; i++ {

@@ -115,5 +115,11 @@ func TestSnapshotAndRestore(t *testing.T) {
 		if twice != 0 || err != nil {
 			t.Errorf("%d numbers of deliveries are used twice, %v", twice, err)
 		}
+		// An event that is promised now comes after the subscriptions of the backup, and finds them.
+		var before, now int64
+		err = copied.pool.QueryRow(t.Context(), `SELECT max(since), nextval('topic_seq') FROM subscription_topics`).Scan(&before, &now)
+		if before < 2 || now <= before || err != nil {
+			t.Errorf("the last subscription has number %d, and the next event %d, %v", before, now, err)
+		}
 	}
 }
