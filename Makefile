@@ -7,6 +7,7 @@
 #   make fmt      format the code
 #   make openapi-tools  install the tools that check /openapi.json
 #   make readers  install the independent readers of Parquet and Arrow files
+#   make mcp-client  install the client that tests the MCP server
 #   make iceberg  build a reader of Iceberg tables with iceberg-go for TestIcebergGo, a long test
 #   make clickhouse  install ClickHouse (550 MB) for TestClickHouse, a long test
 #   make s3-server  build the S3 server of the tests
@@ -30,10 +31,11 @@ GOVULNCHECK := bin/tools/govulncheck
 S3_SERVER := bin/tools/versitygw
 OPENAPI_TOOLS := bin/tools/oapi-codegen bin/tools/openapi/installed
 READERS := bin/tools/readers/installed
+MCP_CLIENT := bin/tools/mcp/installed
 
 CHECKS = go mod verify && GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
 
-.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools s3-server readers clickhouse iceberg
+.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools s3-server readers mcp-client clickhouse iceberg
 
 run: build
 	bin/feedmill serve
@@ -66,7 +68,7 @@ build:
 # needs minutes without its cache; it stands back whenever a test wants the processor.
 SLOW := ./internal/app ./cmd/feedmill ./internal/app/browser ./internal/store/postgres ./internal/lake/worker ./internal/deliver
 
-test: setup vet $(STATICCHECK) $(OPENAPI_TOOLS) $(READERS) $(S3_SERVER)
+test: setup vet $(STATICCHECK) $(OPENAPI_TOOLS) $(READERS) $(MCP_CLIENT) $(S3_SERVER)
 	@nice -n 19 sh -c '$(CHECKS)' >bin/staticcheck.log 2>&1 & checks=$$!; code=0; \
 		GORACE=atexit_sleep_ms=10 go test $(MODE) -ldflags=-w -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m $(SLOW) ./... || code=$$?; \
 		wait $$checks || code=$$?; cat bin/staticcheck.log; exit $$code
@@ -135,6 +137,9 @@ bin/tools/oapi-codegen: tools/openapi/go.mod tools/openapi/go.sum
 
 # Readers that share no code with Feedmill read the files that it writes.
 readers: $(READERS)
+
+# The client of the Model Context Protocol that the tests use.
+mcp-client: $(MCP_CLIENT)
 
 clickhouse: bin/tools/clickhouse/installed
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -14,7 +15,13 @@ type InProcess struct {
 	// Sender is the connection that the bodies of requests come from, if they are still
 	// being received: the handler's read deadlines apply to it.
 	Sender *http.ResponseController
+	// MaxBytes limits how much of the response is kept, if it is not zero. Reading a longer
+	// response ends with [ErrLongResponse].
+	MaxBytes int
 }
+
+// ErrLongResponse says that a response is longer than what is kept of it.
+var ErrLongResponse = errors.New("the response is too long")
 
 // RoundTrip returns the handler's response.
 func (t InProcess) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -22,11 +29,15 @@ func (t InProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Body = http.NoBody
 	}
-	a := &recorded{header: make(http.Header), status: http.StatusOK, sender: t.Sender}
+	a := &recorded{header: make(http.Header), status: http.StatusOK, sender: t.Sender, most: t.MaxBytes}
 	t.Handler.ServeHTTP(a, r)
+	var body io.Reader = &a.body
+	if a.cut {
+		body = io.MultiReader(body, failedReader{})
+	}
 	return &http.Response{
 		Status: http.StatusText(a.status), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: a.header, Body: io.NopCloser(&a.body), ContentLength: int64(a.body.Len()), Request: r,
+		Header: a.header, Body: io.NopCloser(body), ContentLength: a.length(), Request: r,
 	}, nil
 }
 
@@ -37,7 +48,23 @@ type recorded struct {
 	wrote  bool
 	body   bytes.Buffer
 	sender *http.ResponseController
+	// most is how much is kept, 0 for all, and cut says that there was more.
+	most int
+	cut  bool
 }
+
+// length is the length of the whole response, -1 if it is not known.
+func (a *recorded) length() int64 {
+	if a.cut {
+		return -1
+	}
+	return int64(a.body.Len())
+}
+
+// failedReader reports that a response is not whole.
+type failedReader struct{}
+
+func (failedReader) Read([]byte) (int, error) { return 0, ErrLongResponse }
 
 // SetReadDeadline bounds how long the sender may take to send the body.
 func (a *recorded) SetReadDeadline(at time.Time) error {
@@ -57,6 +84,11 @@ func (a *recorded) WriteHeader(status int) {
 
 func (a *recorded) Write(p []byte) (int, error) {
 	a.wrote = true
+	if room := a.most - a.body.Len(); a.most > 0 && len(p) > room {
+		a.cut = true
+		n, _ := a.body.Write(p[:room]) // a buffer takes everything
+		return n, ErrLongResponse
+	}
 	return a.body.Write(p)
 }
 

@@ -59,3 +59,25 @@ func TestInProcess(t *testing.T) {
 	}
 	resp.Body.Close()
 }
+
+func TestInProcessKeepsAPart(t *testing.T) {
+	var written []error
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 3 {
+			_, err := io.WriteString(w, "1234")
+			written = append(written, err)
+		}
+	})
+	for most, want := range map[int]string{0: "123412341234", 12: "123412341234", 11: "12341234123", 4: "1234"} {
+		written = nil
+		resp, err := client.InProcess{Handler: handler, MaxBytes: most}.RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		whole := most == 0 || most >= 12
+		if string(body) != want || errors.Is(err, client.ErrLongResponse) == whole || whole != (resp.ContentLength == 12) || whole != (written[2] == nil) {
+			t.Errorf("%d: %q, %v, length %d, written %v", most, body, err, resp.ContentLength, written)
+		}
+	}
+}

@@ -74,6 +74,7 @@ feedmill feeds versions df_… --restore 3`,
 feedmill listen --events 'metric.*' --forward-to http://localhost:3000/hook`,
 	"login": `feedmill login --server https://feeds.example.com
 feedmill login --profile staging --server https://staging.example.com`,
+	"mcp":      `feedmill mcp --profile production`,
 	"logout":   `feedmill logout --profile staging`,
 	"profiles": `feedmill profiles`,
 	"query": `feedmill query warehouse sales.orders --field status --field total:sum=revenue --filter 'placed_at:last:30 days'

@@ -66,23 +66,32 @@ func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 // the environment, of the login, or on this machine. What is worth a warning is
 // written to notes.
 func dial(at target, notes io.Writer) (*client.Client, error) {
-	to, err := at.resolve()
+	to, err := at.credentials()
 	if err != nil {
 		return nil, err
-	}
-	if to.Server == "" {
-		to.Server = defaultServer
-	}
-	if err := checkServer(to.Server); err != nil {
-		return nil, err
-	}
-	if to.Key == "" {
-		return nil, fmt.Errorf("%w: log in with %q, or set FEEDMILL_API_KEY", errNoCredential, "feedmill login --server "+to.Server)
 	}
 	warnPlain(notes, to.Server)
 	c := client.New(to.Server, to.Key)
 	c.UserAgent = "feedmill/" + version
 	return c, nil
+}
+
+// credentials returns the server that a command works on, and the key for it.
+func (t target) credentials() (credentials, error) {
+	to, err := t.resolve()
+	if err != nil {
+		return credentials{}, err
+	}
+	if to.Server == "" {
+		to.Server = defaultServer
+	}
+	if err := checkServer(to.Server); err != nil {
+		return credentials{}, err
+	}
+	if to.Key == "" {
+		return credentials{}, fmt.Errorf("%w: log in with %q, or set FEEDMILL_API_KEY", errNoCredential, "feedmill login --server "+to.Server)
+	}
+	return to, nil
 }
 
 // resolve finds the server and the key: a flag wins over the environment, and

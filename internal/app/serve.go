@@ -21,6 +21,7 @@ import (
 	"github.com/feedmill/feedmill/internal/auth"
 	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/manual"
+	"github.com/feedmill/feedmill/internal/mcp"
 	"github.com/feedmill/feedmill/internal/serve"
 	"github.com/feedmill/feedmill/internal/ui"
 )
@@ -96,7 +97,8 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	}
 	options.Docs = manual.New(manual.Options{Document: openapi.JSON, Tokens: ui.Tokens(), Mark: ui.Mark(), Theme: ui.Theme, Version: version, PublicURL: a.config.PublicURL})
 	endpoints := api.New(options)
-	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)
+	assistants := mcp.New(mcp.Options{API: endpoints, Version: version, Log: a.log})
+	handler, err := serve.WithCORS(assistants.Beside(endpoints), a.config.CORSOrigins)
 	if err != nil {
 		return a.config.Wrong("corsOrigins", err)
 	}

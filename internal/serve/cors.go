@@ -16,6 +16,7 @@ func NewCORS(origins []string) (*cors.Middleware, error) {
 		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		RequestHeaders: []string{
 			"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "If-None-Match", "Prefer",
+			"Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name",
 			// The attributes of a CloudEvent in its binary mode.
 			"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time", "ce-datacontenttype", "ce-dataschema",
 		},
