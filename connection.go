@@ -136,7 +136,7 @@ func serverSettings(port string) []ConnectorSetting {
 	}
 }
 
-// A connection has so many sessions at the same time in each process. One of them is
+// A connection has so many sessions at the same time, across all replicas. One of them is
 // reserved for requests that a client waits for.
 const (
 	MinSessions, MaxSessions = 2, 32

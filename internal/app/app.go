@@ -30,6 +30,7 @@ import (
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/refresh"
 	"github.com/feedmill/feedmill/internal/serve"
+	"github.com/feedmill/feedmill/internal/share"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/store/postgres"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
@@ -50,6 +51,7 @@ type store interface {
 	feed.Store
 	feed.Sums
 	feed.Objects
+	share.PermitStore
 	Origin(ctx context.Context) (string, error)
 	StoreID(ctx context.Context, assign string) (string, error)
 	PausedFrom(ctx context.Context) (backup string, err error)

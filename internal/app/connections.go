@@ -9,6 +9,7 @@ import (
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/share"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/database/duckdb"
 	"github.com/feedmill/feedmill/internal/source/database/mysql"
@@ -20,7 +21,7 @@ import (
 // newConnections makes the connections to databases, of which the feeds of a
 // workspace are one, and the APIs that manifests describe, with the links by which people
 // connect those. The address is that of the server.
-func (a *App) newConnections(data, address string, pool *lake.Pool, mill *feed.Mill, rest feed.Source) (*database.Connections, *connect.Links, error) {
+func (a *App) newConnections(data, address string, permits *share.Permits, pool *lake.Pool, mill *feed.Mill, rest feed.Source) (*database.Connections, *connect.Links, error) {
 	registry, err := manifest.NewRegistry(a.config.ServicesDir, a.log)
 	if err != nil {
 		return nil, nil, a.config.Wrong("servicesDir", err)
@@ -43,7 +44,7 @@ func (a *App) newConnections(data, address string, pool *lake.Pool, mill *feed.M
 			"duckdb": duckdb.Connector{Engine: lake.NewDatabases(pool)},
 		},
 		APIs: &manifest.Services{Registry: registry, Tables: feed.FetchedTables{Mill: mill, Source: rest}, Clients: clients, Revoke: links.Revoke},
-		Log:  a.log,
+		Log:  a.log, Permits: permits,
 		Offer: func(ctx context.Context, workspace feedmill.ID, service string) (feedmill.SignInLink, error) {
 			return links.Offer(ctx, workspace, service, "")
 		},

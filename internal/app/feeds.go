@@ -17,6 +17,7 @@ import (
 	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/refresh"
+	"github.com/feedmill/feedmill/internal/share"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/rest"
 )
@@ -46,6 +47,8 @@ type feeds struct {
 	people      *connect.Connect
 	// holder is the name under which this process writes files and runs sources.
 	holder string
+	// permits are nil where no other process can be.
+	permits *share.Permits
 }
 
 // newFeeds opens the files of feeds. No worker is started before one is needed. The
@@ -86,21 +89,26 @@ func (a *App) newFeeds(ctx context.Context, version, address string, m machine.M
 		Transport: a.egress.Transport(), Secure: a.egress.SecureTransport, CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,
 		UserAgent: "Feedmill/" + version, MaxBytes: a.config.MaxUploadBytes, Rows: mill.FeedRows,
 	})
-	connections, links, err := a.newConnections(data, address, pool, mill, apis)
+	var permits *share.Permits
+	if a.config.DatabaseURL != "" {
+		permits = share.NewPermits(a.store, holder, a.log)
+		permits.Begin(ctx)
+	}
+	connections, links, err := a.newConnections(data, address, permits, pool, mill, apis)
 	if err != nil {
 		return nil, err
 	}
 	fetcher := feed.NewFetcher(mill, map[feedmill.FeedType]feed.Source{feedmill.FeedREST: apis, feedmill.FeedQuery: database.Source{Connections: connections}})
 	events := feed.Events(publish.SourceEvents)
 	options := refresh.Options{
-		Store: a.store, Runner: fetcher, Holder: holder, Events: events.OfNews, Log: a.log, Metrics: metrics,
+		Store: a.store, Runner: fetcher, Holder: holder, Permits: permits, Events: events.OfNews, Log: a.log, Metrics: metrics,
 	}
 	if a.config.DatabaseURL != "" && bucket == nil {
 		options.Elsewhere = files.Elsewhere
 	}
 	engine := refresh.New(options)
 	made := feed.New(fetcher, feed.Options{Store: a.store, Engine: engine, Events: events, TableRoot: a.tableRoot(blobs, bucket)})
-	return &feeds{made, engine, pool, blobs, bucket, files, connections, connect.New(links, connections, made), holder}, nil
+	return &feeds{made, engine, pool, blobs, bucket, files, connections, connect.New(links, connections, made), holder, permits}, nil
 }
 
 // close ends the workers and gives the files up.

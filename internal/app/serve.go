@@ -149,6 +149,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		g.Go(func() error { a.writeTables(parts, feeds); return nil })
 	}
 	g.Go(func() error { a.renewFiles(parts, feeds.files); return nil })
+	g.Go(func() error { feeds.permits.Run(parts); return nil })
 	if feeds.bucket != nil {
 		g.Go(func() error { a.watchBucket(parts, feeds.bucket); return nil })
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Store is what the engine needs of the store.
@@ -59,6 +60,8 @@ type Options struct {
 	// have. Such a source is left to the process that has them. Elsewhere is nil where no other
 	// process can be.
 	Elsewhere func(ctx context.Context, workspace, source feedmill.ID) error
+	// Permits holds MaxOfHost across replicas; nil for one process.
+	Permits *share.Permits
 	// Events makes the events that tell of news. The change is as it will be
 	// written, with the feeds and their last refreshes.
 	Events  func(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error)

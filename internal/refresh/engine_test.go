@@ -3,13 +3,16 @@ package refresh
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 var (
@@ -90,6 +93,38 @@ func TestNoMoreThanAFewRunsAskOneHost(t *testing.T) {
 			t.Errorf("%d runs of two workspaces asked the host at once, and %d of 21 have ended", most, e.ended(changedRun))
 		}
 		e.halt()
+	})
+}
+
+// Two replicas together run no more than a few refreshes of one host, and all of them.
+func TestReplicasShareTheRunsOfAHost(t *testing.T) {
+	onBench(t, func(b *bench) {
+		other := b.workspace("other")
+		for range 6 {
+			b.source(b.ws, "busy", never)
+			b.source(other, "busy", never)
+		}
+		var now, most atomic.Int64
+		run := func(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
+			if c.Source.Workspace == b.ws {
+				n := now.Add(1)
+				defer now.Add(-1)
+				for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
+				}
+			}
+			return succeeds(10*time.Second)(ctx, c)
+		}
+		permits := func(holder string) *share.Permits {
+			return share.NewPermits(b.db, holder, slog.New(slog.DiscardHandler))
+		}
+		one := b.start(Options{MaxOfHost: 2, Permits: permits("one")}, run)
+		two := b.start(Options{MaxOfHost: 2, Permits: permits("two")}, run)
+		b.sleep(45 * time.Second)
+		if ended := one.ended(changedRun) + two.ended(changedRun); most.Load() != 2 || ended != 12 {
+			t.Errorf("%d runs of a workspace at the same time, and %d of 12 have ended", most.Load(), ended)
+		}
+		one.halt()
+		two.halt()
 	})
 }
 

@@ -18,6 +18,14 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 		e.leave(s)
 		return false
 	}
+	release, ok, err := e.Permits.Try(ctx, "refresh "+string(s.Workspace)+" "+s.Host, 0, e.MaxOfHost-1)
+	if err != nil && ctx.Err() == nil {
+		e.Log.Warn("limiting the refreshes of a host failed", "source", s.ID, "error", err)
+	}
+	if !ok {
+		return false // other replicas have the runs of the host; the next poll tries again
+	}
+	defer release()
 	claim, err := e.claim(ctx, s)
 	if err != nil {
 		// Who was faster, and who deleted it, need not be told of.

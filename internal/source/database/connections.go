@@ -56,7 +56,10 @@ type Options struct {
 	APIs APIs
 	// Offer makes the link with which a person connects a service.
 	Offer func(ctx context.Context, workspace feedmill.ID, service string) (feedmill.SignInLink, error)
-	Log   *slog.Logger
+	// Permits limits the sessions of a connection to a server across replicas; nil for one
+	// process.
+	Permits *share.Permits
+	Log     *slog.Logger
 }
 
 // Connections makes and changes connections, and knows what there is behind them.

@@ -48,6 +48,9 @@ type Config struct {
 	// MaxConns is how many connections there are at most at the same time; zero
 	// means [DefaultMaxConns].
 	MaxConns int
+	// CloseIdle closes connections as soon as they are not used, so that another replica can
+	// have them.
+	CloseIdle bool
 	// Temp is the folder for what outlives no query; empty means that of the system.
 	Temp string
 }

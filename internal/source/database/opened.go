@@ -105,13 +105,17 @@ func (c *Connections) use(ctx context.Context, of feedmill.Connection) (*openDat
 	if err != nil {
 		return nil, err
 	}
-	return c.open.add(of, file, db, newSessions(settings.WithDefaults().MaxConns)), nil
+	shared := c.Permits
+	if file != nil {
+		shared = nil // each replica has files of its own
+	}
+	return c.open.add(of, file, db, newSessions(settings.WithDefaults().MaxConns, shared)), nil
 }
 
 // settings are what a connector is told.
 func (c *Connections) settings(kind feedmill.Connector, config feedmill.ConnectionConfig) (Config, error) {
 	say := func(name string) string { return kind.Setting(config, name) }
-	s := Config{Host: say("host"), Database: say("database"), User: say("user"), Password: say("password"), TLS: say("sslmode") + say("tls"), Dial: c.Dial, Temp: c.Temp}
+	s := Config{Host: say("host"), Database: say("database"), User: say("user"), Password: say("password"), TLS: say("sslmode") + say("tls"), Dial: c.Dial, Temp: c.Temp, CloseIdle: c.Permits != nil}
 	s.CACert, s.ClientCert, s.ClientKey = say("caCert"), say("clientCert"), say("clientKey")
 	for name, into := range map[string]*int{"port": &s.Port, "maxSessions": &s.MaxConns} {
 		if text := say(name); text != "" {

@@ -25,12 +25,12 @@ func TestClosingHoldsUpNobody(t *testing.T) {
 	defer close(db.release)
 	var open opened
 	hung, other := feedmill.Connection{ID: "con_hung"}, feedmill.Connection{ID: "con_other"}
-	open.leave(hung.ID, open.add(hung, nil, db, newSessions(2)))
+	open.leave(hung.ID, open.add(hung, nil, db, newSessions(2, nil)))
 	open.forget(hung.ID)
 	if open.find(hung, nil) != nil {
 		t.Error("a database that was forgotten is used")
 	}
-	open.leave(other.ID, open.add(other, nil, db, newSessions(2)))
+	open.leave(other.ID, open.add(other, nil, db, newSessions(2, nil)))
 	if open.find(other, nil) == nil {
 		t.Error("another database is not open any more")
 	}

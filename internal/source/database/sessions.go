@@ -13,6 +13,8 @@ import (
 // last one is for requests that a client waits for.
 type sessions struct {
 	all, background chan struct{}
+	// shared limits the sessions of all replicas, nil where there are none to share with.
+	shared *share.Permits
 	// wait is how long a request waits for a session before it is refused.
 	wait time.Duration
 }
@@ -22,8 +24,8 @@ type sessions struct {
 const sessionWait = 2 * time.Second
 
 // newSessions makes n sessions.
-func newSessions(n int) *sessions {
-	return &sessions{all: make(chan struct{}, n), background: make(chan struct{}, n-1), wait: sessionWait}
+func newSessions(n int, shared *share.Permits) *sessions {
+	return &sessions{all: make(chan struct{}, n), background: make(chan struct{}, n-1), shared: shared, wait: sessionWait}
 }
 
 // take waits for a session, which must be released. A request that a client waits for is
@@ -37,7 +39,8 @@ func (s *sessions) take(ctx context.Context, of feedmill.Connection) (release fu
 			<-s.background
 			return nil, err
 		}
-		return func() { <-s.all; <-s.background }, nil
+		leave := func() { <-s.all; <-s.background }
+		return s.share(ctx, of, 0, cap(s.background)-1, leave)
 	}
 	busy := &feedmill.Error{
 		Kind: feedmill.ErrUnavailable, Type: ProblemBusy, Title: titles[ProblemBusy], RetryAfter: 5 * time.Second,
@@ -48,7 +51,18 @@ func (s *sessions) take(ctx context.Context, of feedmill.Connection) (release fu
 	if err := enter(inTime, s.all); err != nil {
 		return nil, err
 	}
-	return func() { <-s.all }, nil
+	return s.share(inTime, of, cap(s.all)-1, 0, func() { <-s.all })
+}
+
+// share takes one of the sessions that all replicas share. Work in the background has the first
+// numbers, and requests prefer the last ones.
+func (s *sessions) share(ctx context.Context, of feedmill.Connection, first, last int, leave func()) (release func(), err error) {
+	permit, err := s.shared.Take(ctx, "connection "+string(of.ID), first, last)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func() { permit(); leave() }, nil
 }
 
 // enter waits for room.

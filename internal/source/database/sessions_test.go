@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/share"
+	"github.com/feedmill/feedmill/internal/store/sqlitetest"
 )
 
 // Work in the background has all sessions but one, and waits for them. A request has
@@ -18,7 +20,7 @@ import (
 func TestSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := feedmill.Connection{ServiceName: "warehouse"}
-		s := newSessions(3)
+		s := newSessions(3, nil)
 		request, background := t.Context(), share.InBackground(t.Context(), "ws_1")
 		take := func(ctx context.Context) func() {
 			t.Helper()
@@ -55,6 +57,47 @@ func TestSessions(t *testing.T) {
 			t.Errorf("canceled: %v", err)
 		}
 	})
+}
+
+// Two replicas share the sessions of a connection: one more than all of them is refused, whichever
+// replica it comes to.
+func TestReplicasShareSessions(t *testing.T) {
+	db, of := sqlitetest.New(t), feedmill.Connection{ID: "con_1", ServiceName: "warehouse"}
+	replica := func(name string) *sessions {
+		s := newSessions(3, share.NewPermits(db, name, slog.New(slog.DiscardHandler)))
+		s.wait = time.Minute
+		return s
+	}
+	one, two := replica("one"), replica("two")
+	request, background := t.Context(), share.InBackground(t.Context(), "ws_1")
+	take := func(s *sessions, ctx context.Context, of feedmill.Connection) func() {
+		t.Helper()
+		release, err := s.take(ctx, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return release
+	}
+	first := take(one, background, of)
+	take(two, background, of)
+	canceled, cancel := context.WithCancel(background)
+	ended := make(chan error)
+	go func() {
+		_, err := two.take(canceled, of)
+		ended <- err
+	}()
+	take(two, request, of) // the reserved one
+	one.wait = time.Millisecond
+	if _, err := one.take(request, of); err == nil || !strings.Contains(err.Error(), `All 3 sessions of the connection "warehouse"`) {
+		t.Errorf("a fourth session: %v", err)
+	}
+	take(one, request, feedmill.Connection{ID: "con_2"})()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("a third session in the background: %v", err)
+	}
+	first()
+	take(two, background, of)
 }
 
 type droppedRows struct{ feedmill.FetchSink }

@@ -75,6 +75,7 @@ func Run(t *testing.T, e Engine) {
 			{"retries", retryCases},
 			{"replays", replayCases},
 			{"slots", slotCases},
+			{"permits", permitCases},
 			{"prune", pruneCases},
 			{"lifecycle", lifecycleCases},
 		} {

@@ -32,6 +32,7 @@ type Store interface {
 	Settled
 	Replays
 	Slots
+	Permits
 	SignIns
 	Tended
 	TableNames

@@ -2254,7 +2254,7 @@ export interface components {
             database: string;
             /** @description A host name or an address, without a port. */
             host: string;
-            /** @description The maximum number of concurrent sessions of each process. One is reserved for previews, tests and discovery, which return 503 `connection-busy` if all are in use. Default: 4. */
+            /** @description The maximum number of concurrent sessions of all replicas together. One is reserved for previews, tests and discovery, which return 503 `connection-busy` if all are in use. Default: 4. */
             maxSessions?: number | null;
             /** @description Write-only. */
             password?: string | null;
@@ -2473,7 +2473,7 @@ export interface components {
             database: string;
             /** @description A host name or an address, without a port. */
             host: string;
-            /** @description The maximum number of concurrent sessions of each process. One is reserved for previews, tests and discovery, which return 503 `connection-busy` if all are in use. Default: 4. */
+            /** @description The maximum number of concurrent sessions of all replicas together. One is reserved for previews, tests and discovery, which return 503 `connection-busy` if all are in use. Default: 4. */
             maxSessions?: number | null;
             /** @description Write-only. */
             password?: string | null;

@@ -58,6 +58,9 @@ func (Connector) Open(_ context.Context, c database.Config) (database.Database, 
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(c.MaxConns)
 	pool.SetConnMaxIdleTime(time.Minute)
+	if c.CloseIdle {
+		pool.SetMaxIdleConns(-1)
+	}
 	return &server{
 		temp:   c.Temp,
 		Server: database.Server{Product: "The server", Address: config.Addr, User: c.User, Password: c.Password, Name: c.Database, Timeout: c.StatementTimeout},

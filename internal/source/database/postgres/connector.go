@@ -64,6 +64,9 @@ func (Connector) Open(ctx context.Context, c database.Config) (database.Database
 	}
 	config.MaxConns = int32(c.MaxConns)
 	config.MaxConnIdleTime = time.Minute
+	if c.CloseIdle {
+		config.AfterRelease = func(*pgx.Conn) bool { return false }
+	}
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // poolers in between know no prepared statements
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
