@@ -2,7 +2,9 @@ package feedmill
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -27,6 +29,16 @@ type IdempotentResponse struct {
 
 // IdempotencyLifetime is how long a kept answer is given again.
 const IdempotencyLifetime = 24 * time.Hour
+
+// ErrIdempotencyKeyInProgress is what a store returns for a key under which a request is in
+// progress on another replica.
+var ErrIdempotencyKeyInProgress = errors.New("a request with the idempotency key is in progress")
+
+// IdempotencyPool is the pool of permits of which a request in progress has the only one.
+func IdempotencyPool(workspace ID, owner, key string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", workspace, owner, key))
+	return "idempotency " + hex.EncodeToString(sum[:])
+}
 
 // ErrIdempotencyKeyUsed is what a store returns when the key of an
 // [IdempotentResponse] has an answer already. The effect that came with it has

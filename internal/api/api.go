@@ -24,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -197,6 +198,8 @@ type Options struct {
 	// zero means any number. RateBurst is how many it may make at once.
 	RateLimit float64
 	RateBurst int
+	// Permits shows other replicas which requests are in progress; nil for one process.
+	Permits *share.Permits
 	// FilesOutage is why the bucket with the files of feeds does not respond, nil if it does;
 	// nil without a bucket.
 	FilesOutage func() error

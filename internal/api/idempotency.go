@@ -28,8 +28,12 @@ type ResponseStore interface {
 // maxIdempotencyKey is how many bytes an Idempotency-Key may have.
 const maxIdempotencyKey = 255
 
+// claimAfter is how long a request is in progress before other replicas see it. Until then, the
+// store's unique key decides at commit, so that short requests cost no write.
+const claimAfter = 200 * time.Millisecond
+
 // inFlight holds the idempotency keys that requests of this process are
-// working under. Across replicas, the store's unique key decides at commit.
+// working under.
 type inFlight struct {
 	mu   sync.Mutex
 	keys map[ownedKey]bool
@@ -134,10 +138,7 @@ func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error)
 		return rt.handle(c)
 	}
 	if !s.inFlight.begin(c.who, key) {
-		return answer{}, &feedmill.Error{
-			Kind: feedmill.ErrConflict, Type: "idempotency-in-progress",
-			Detail: "A request with this Idempotency-Key is still in progress. Wait for its response, then retry.",
-		}
+		return answer{}, errInProgress
 	}
 	defer s.inFlight.end(c.who, key)
 
@@ -148,6 +149,7 @@ func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error)
 	if a, found, err := s.repeated(c); found || err != nil {
 		return a, err
 	}
+	defer s.claimLater(c.ctx(), feedmill.IdempotencyPool(c.who.Workspace, c.who.Subject, key))()
 	a, err := rt.handle(c)
 	if err == nil && c.idempotent.failed != nil {
 		return answer{}, fmt.Errorf("storing a response: %w", c.idempotent.failed)
@@ -164,6 +166,38 @@ func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error)
 		return a, nil
 	}
 	return s.keepRefusal(c, a, err)
+}
+
+var errInProgress = &feedmill.Error{
+	Kind: feedmill.ErrConflict, Type: "idempotency-in-progress",
+	Detail: "A request with this Idempotency-Key is still in progress. Wait for its response, then retry.",
+}
+
+// claimLater marks a request as in progress for other replicas, unless it ends soon. The result
+// ends the mark.
+func (s *Server) claimLater(ctx context.Context, pool string) (end func()) {
+	if s.Permits == nil {
+		return func() {}
+	}
+	var mu sync.Mutex
+	var ended bool
+	var release func()
+	timer := time.AfterFunc(claimAfter, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			release, _, _ = s.Permits.Try(ctx, pool, 0, 0) // without it, the commit decides
+		}
+	})
+	return func() {
+		timer.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		if release != nil {
+			release()
+		}
+	}
 }
 
 // keepRefusal keeps an answer that came with no effect. It does not keep faults of
@@ -197,6 +231,9 @@ func (s *Server) repeated(c *call) (a answer, found bool, err error) {
 	response, err := s.Store.KeptResponse(c.ctx(), c.who.Workspace, c.who.Subject, c.idempotent.key, now())
 	if errors.Is(err, feedmill.ErrNotFound) {
 		return answer{}, false, nil
+	}
+	if errors.Is(err, feedmill.ErrIdempotencyKeyInProgress) {
+		return answer{}, false, errInProgress
 	}
 	if err != nil {
 		return answer{}, false, err

@@ -3,10 +3,17 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // deadVault seals nothing any more.
@@ -97,5 +104,47 @@ func TestBadOnceKey(t *testing.T) {
 	}
 	if w.subscriptions(t) != 1 || len(w.events(t)) != 0 || len(w.store.replays) != 0 {
 		t.Error("a refused request had an effect")
+	}
+}
+
+// A request that takes long is in progress on every replica, and has no effect there. Its key is
+// free when it has ended.
+func TestInProgressOnEveryReplica(t *testing.T) {
+	w := newWorld(t)
+	replica := func(name string) *Server {
+		o := w.Options
+		o.Metrics, o.Permits = prometheus.NewRegistry(), share.NewPermits(w.db, name, w.Log)
+		return New(o)
+	}
+	one, two := replica("one"), replica("two")
+	body, send := io.Pipe()
+	r := httptest.NewRequest("POST", "/events/subscriptions", body)
+	r.Header.Set("Idempotency-Key", "k")
+	first := httptest.NewRecorder()
+	var ended sync.WaitGroup
+	ended.Go(func() { one.ServeHTTP(first, r) })
+	inProgress := func() bool {
+		_, err := w.db.KeptResponse(t.Context(), w.workspace, "key_test", "k", now())
+		return errors.Is(err, feedmill.ErrIdempotencyKeyInProgress)
+	}
+	for !inProgress() && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+	const text = `{"url":"https://example.com/hook","events":["tag.*"]}`
+	repeat := func() *httptest.ResponseRecorder {
+		return ask(two, "POST", "/events/subscriptions", text, "Idempotency-Key", "k")
+	}
+	if got := repeat(); got.Code != 409 || readProblem(t, got).Type != "/problems/idempotency-in-progress" {
+		t.Errorf("meanwhile: %d %s", got.Code, got.Body)
+	}
+	if got := ask(two, "POST", "/events/subscriptions", text, "Idempotency-Key", "other"); got.Code != 201 {
+		t.Errorf("another key: %d %s", got.Code, got.Body)
+	}
+	_, err := io.WriteString(send, text)
+	must(t, err)
+	must(t, send.Close())
+	ended.Wait()
+	if got := repeat(); first.Code != 201 || got.Code != 201 || got.Body.String() != first.Body.String() || w.subscriptions(t) != 2 || inProgress() {
+		t.Errorf("afterwards: %d %s, and again %d %s, %d subscriptions", first.Code, first.Body, got.Code, got.Body, w.subscriptions(t))
 	}
 }

@@ -90,7 +90,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		return err
 	}
 	options := a.apiOptions(events, metrics)
-	options.Feeds, options.Connections, options.SignIns = feeds, feeds.connections, feeds.people
+	options.Feeds, options.Connections, options.SignIns, options.Permits = feeds, feeds.connections, feeds.people, feeds.permits
 	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version
 	if feeds.bucket != nil {
 		options.FilesOutage = feeds.bucket.Outage

@@ -13,13 +13,20 @@ func (s Store) KeepResponse(ctx context.Context, response feedmill.IdempotentRes
 }
 
 // KeptResponse finds the response kept for an idempotency key of an owner at the
-// time now. One without an owner is everybody's.
+// time now. One without an owner is everybody's. A key without a response under which another
+// replica works is [feedmill.ErrIdempotencyKeyInProgress].
 func (s Store) KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error) {
 	response := feedmill.IdempotentResponse{Workspace: workspace, Key: key}
 	var fingerprint []byte
-	err := s.db.One(ctx, `SELECT owner, fingerprint, answer, expires_at FROM once
-		WHERE workspace_id = ?1 AND owner IN (?2, '') AND key = ?3 AND expires_at > ?4 ORDER BY owner DESC LIMIT 1`,
-		[]any{workspace, owner, key, s.time(now)}, &response.Owner, &fingerprint, &response.Answer, s.d.Time(&response.ExpiresAt))
+	err := s.db.One(ctx, `SELECT owner, fingerprint, answer, expires_at FROM (
+			SELECT owner, fingerprint, answer, expires_at FROM once WHERE workspace_id = ?1 AND owner IN (?2, '') AND key = ?3 AND expires_at > ?4
+			UNION ALL SELECT '', CAST(NULL AS bytea), CAST(NULL AS bytea), until FROM permits WHERE pool = ?5 AND number = 0 AND until > `+s.d.Now+`) r
+		ORDER BY answer IS NULL, owner DESC LIMIT 1`,
+		[]any{workspace, owner, key, s.time(now), feedmill.IdempotencyPool(workspace, owner, key)},
+		&response.Owner, &fingerprint, &response.Answer, s.d.Time(&response.ExpiresAt))
+	if err == nil && response.Answer == nil {
+		return feedmill.IdempotentResponse{}, feedmill.ErrIdempotencyKeyInProgress
+	}
 	copy(response.Fingerprint[:], fingerprint)
 	return response, err
 }

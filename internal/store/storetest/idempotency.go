@@ -17,7 +17,8 @@ import (
 type Responses interface {
 	KeepResponse(context.Context, feedmill.IdempotentResponse) error
 	// KeptResponse finds the response kept for an idempotency key of an owner,
-	// or one without an owner.
+	// or one without an owner. While a request with the key has its permit,
+	// that is feedmill.ErrIdempotencyKeyInProgress.
 	KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error)
 	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
 }
@@ -33,6 +34,29 @@ func newOnce(w feedmill.ID, key string) feedmill.IdempotentResponse {
 }
 
 var onceCases = []testCase{
+	{name: "in progress until it is kept or its permit ends", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		ok, err := s.TakePermit(ctx, feedmill.IdempotencyPool(w.ID, owner, "k1"), 0, 0, "one", "t1", time.Hour)
+		must(t, err)
+		equal(t, "taken", true, ok)
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
+		want(t, err, feedmill.ErrIdempotencyKeyInProgress)
+		for _, other := range [][2]string{{owner, "k2"}, {"key_2", "k1"}} {
+			_, err := s.KeptResponse(ctx, w.ID, other[0], other[1], now())
+			want(t, err, feedmill.ErrNotFound)
+		}
+		response := newOnce(w.ID, "k1")
+		must(t, s.KeepResponse(ctx, response))
+		got, err := s.KeptResponse(ctx, w.ID, owner, "k1", now())
+		must(t, err)
+		equal(t, "answer", string(response.Answer), string(got.Answer))
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", response.ExpiresAt)
+		want(t, err, feedmill.ErrIdempotencyKeyInProgress)
+		must(t, s.ReleasePermit(ctx, "t1"))
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", response.ExpiresAt)
+		want(t, err, feedmill.ErrNotFound)
+	}},
 	{name: "kept with its effect and found again until it expires", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
