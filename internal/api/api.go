@@ -198,6 +198,8 @@ type Options struct {
 	// zero means any number. RateBurst is how many it may make at once.
 	RateLimit float64
 	RateBurst int
+	// RateTokens shares the limit with other replicas; nil for one process.
+	RateTokens TokenStore
 	// Permits shows other replicas which requests are in progress; nil for one process.
 	Permits *share.Permits
 	// FilesOutage is why the bucket with the files of feeds does not respond, nil if it does;
@@ -270,7 +272,7 @@ func newServer(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	return &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), partLimits: newLimiter(partsPerSecond, partsBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now(), name: rand.Text()}
+	return &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst, o.RateTokens), linkLimits: newLimiter(linksPerSecond, linksBurst, nil), partLimits: newLimiter(partsPerSecond, partsBurst, nil), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now(), name: rand.Text()}
 }
 
 // BeginStop makes GET /readyz return 503, so that load balancers send requests elsewhere.

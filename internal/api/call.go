@@ -214,7 +214,7 @@ func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (er
 	}
 	known(c.ctx())
 	c.context = feedmill.WithTrigger(share.For(c.ctx(), string(c.who.Workspace)), c.who.Subject)
-	return s.limits.count(c.who.Subject, w.Header())
+	return s.limits.count(c.ctx(), c.who.Subject, w.Header())
 }
 
 // hasToken reports whether a bearer token was sent. A client that sent none has

@@ -56,7 +56,7 @@ func (s *Server) readLinked(c *call) (answer, error) {
 	if (format.name == "parquet" || l.Format == "parquet") && c.wantsParts() {
 		limits = s.partLimits
 	}
-	if err := limits.count(string(l.ID), make(http.Header)); err != nil {
+	if err := limits.count(c.ctx(), string(l.ID), make(http.Header)); err != nil {
 		return answer{}, err
 	}
 	f, err := s.Store.Feed(c.ctx(), l.Workspace, l.Feed)

@@ -42,6 +42,7 @@ import (
 // interface.
 type store interface {
 	api.Store
+	api.TokenStore
 	auth.Store
 	vault.Store
 	publish.Store

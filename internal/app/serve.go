@@ -92,6 +92,9 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	options := a.apiOptions(events, metrics)
 	options.Feeds, options.Connections, options.SignIns, options.Permits = feeds, feeds.connections, feeds.people, feeds.permits
 	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version
+	if a.config.DatabaseURL != "" {
+		options.RateTokens = a.store
+	}
 	if feeds.bucket != nil {
 		options.FilesOutage = feeds.bucket.Outage
 	}

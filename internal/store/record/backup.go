@@ -96,6 +96,7 @@ func (s Store) Restored(ctx context.Context, tx Tx, id, backup string) error {
 		Statement{`DELETE FROM processes`, nil},
 		Statement{`DELETE FROM process_points`, nil},
 		Statement{`DELETE FROM permits`, nil},
+		Statement{`DELETE FROM rate_limits`, nil},
 		Statement{`DELETE FROM sign_in_links`, nil},
 		Statement{`DELETE FROM paused`, nil},
 		Statement{`INSERT INTO paused (only_row, backup, since) VALUES (1, ?1, ` + s.d.Now + `)`, []any{backup}},

@@ -33,6 +33,7 @@ type Store interface {
 	Replays
 	Slots
 	Permits
+	RateLimits
 	SignIns
 	Tended
 	TableNames
