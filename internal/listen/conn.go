@@ -10,8 +10,10 @@ import (
 // conn is the connection of a listener and its unacknowledged deliveries.
 type conn struct {
 	listener feedmill.ID
-	end      context.CancelCauseFunc
-	wake     chan struct{}
+	// id tells the connection from all others of the listener.
+	id   string
+	end  context.CancelCauseFunc
+	wake chan struct{}
 
 	mu sync.Mutex
 	// waiting has the deliveries that were sent and not acknowledged. acknowledged has

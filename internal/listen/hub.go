@@ -4,11 +4,14 @@
 // A listener is a subscription that the dispatcher skips. Its deliveries stay pending in
 // the store until the client acknowledges them, so nothing is lost with a connection or a
 // process: unacknowledged deliveries are sent again over the next connection. The [Hub] has
-// the connections of this process, one for each listener; stream.go serves a connection.
+// the connections of this process, one for each listener; stream.go serves a connection. The
+// store records the last connection of each listener, so that a newer one ends an older one
+// of another replica.
 package listen
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"sync"
@@ -22,6 +25,12 @@ import (
 type Store interface {
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	ExtendListener(ctx context.Context, id feedmill.ID, until time.Time) error
+	// ConnectListener records a connection in place of an earlier one, which may be another
+	// replica's. ListenerConnection returns the last one, empty if there is none.
+	ConnectListener(ctx context.Context, id feedmill.ID, connection string, until time.Time) error
+	ListenerConnection(ctx context.Context, id feedmill.ID) (string, error)
+	// ReleasePermit ends what ConnectListener has recorded.
+	ReleasePermit(ctx context.Context, connection string) error
 }
 
 // Headers returns a function that builds the headers of a subscription's deliveries, signed
@@ -70,11 +79,16 @@ func reason(ctx context.Context) feedmill.ListenerEnded {
 func (h *Hub) Stream(ctx context.Context, sub feedmill.Subscription, send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	c := &conn{listener: sub.ID, end: end, wake: make(chan struct{}, 1), waiting: make(map[feedmill.ID]bool), acknowledged: make(map[feedmill.ID]bool)}
+	c := &conn{listener: sub.ID, id: rand.Text(), end: end, wake: make(chan struct{}, 1), waiting: make(map[feedmill.ID]bool), acknowledged: make(map[feedmill.ID]bool)}
 	if !h.register(c) {
 		return feedmill.ListenerShutdown
 	}
 	defer h.unregister(c)
+	if err := h.Store.ConnectListener(ctx, sub.ID, c.id, sub.CreatedAt.Add(feedmill.ListenerLife)); err != nil {
+		h.logFailure(ctx, sub.ID, err)
+		return reason(ctx)
+	}
+	defer h.disconnect(ctx, c)
 	return h.stream(ctx, c, sub, send)
 }
 
@@ -99,6 +113,16 @@ func (h *Hub) unregister(c *conn) {
 	h.open.Add(-1)
 	if h.conns[c.listener] == c {
 		delete(h.conns, c.listener)
+	}
+}
+
+// disconnect removes the record of a connection. What is left of it expires with the listener.
+func (h *Hub) disconnect(ctx context.Context, c *conn) {
+	const timeout = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	if err := h.Store.ReleasePermit(ctx, c.id); err != nil {
+		h.logFailure(ctx, c.listener, err)
 	}
 }
 

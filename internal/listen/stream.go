@@ -12,7 +12,8 @@ const (
 	// Heartbeat is the interval between heartbeats.
 	Heartbeat = 15 * time.Second
 	// pollEvery is the interval at which the store is read for deliveries that this process
-	// was not notified of: those that other replicas accepted, and replays.
+	// was not notified of: those that other replicas accepted, and replays. It is also how
+	// soon a connection ends that was replaced or removed through another replica.
 	pollEvery = 500 * time.Millisecond
 	// recheckEvery is the interval at which all open deliveries are read, including the
 	// unacknowledged ones. Only this finds acknowledgements that another replica received,
@@ -63,6 +64,9 @@ func (h *Hub) stream(ctx context.Context, c *conn, sub feedmill.Subscription, se
 			return reason(ctx)
 		case <-c.wake:
 		case <-poll.C:
+			if why, over := s.replaced(ctx); over {
+				return why
+			}
 		case <-beat.C:
 			if s.send(feedmill.ListenerMessage{Until: s.until}) != nil {
 				return reason(ctx)
@@ -72,6 +76,19 @@ func (h *Hub) stream(ctx context.Context, c *conn, sub feedmill.Subscription, se
 			return why
 		}
 	}
+}
+
+// replaced reports whether the listener has a newer connection, or was removed, on any replica.
+func (s *stream) replaced(ctx context.Context) (feedmill.ListenerEnded, bool) {
+	switch last, err := s.Store.ListenerConnection(ctx, s.sub.ID); {
+	case errors.Is(err, feedmill.ErrNotFound):
+		return feedmill.ListenerRemoved, true
+	case err != nil:
+		s.logFailure(ctx, s.sub.ID, err)
+	case last != "" && last != s.conn.id:
+		return feedmill.ListenerReplaced, true
+	}
+	return "", false
 }
 
 // extend extends the listener's lifetime from time to time, and reports whether it has
@@ -153,6 +170,9 @@ func (s *stream) read(ctx context.Context) (due []feedmill.DueDelivery, cut bool
 	}
 	if all {
 		s.recheckAt = now.Add(recheckEvery)
+		if waiting == feedmill.MaxListenerWindow {
+			s.recheckAt = now.Add(pollEvery) // acknowledgements that another replica received make room
+		}
 		s.conn.dropClosed(due, len(due) == q.Limit)
 	}
 	return due, len(due) == q.Limit, nil

@@ -238,6 +238,33 @@ func TestStreamSendsAgainWhatWasNotAnswered(t *testing.T) {
 	})
 }
 
+// A connection to another replica replaces the older one, which is sent nothing more.
+func TestStreamIsReplacedOnAnotherReplica(t *testing.T) {
+	onScene(t, func(s *scene) {
+		older := s.connect()
+		first := s.accept(1, true)
+		synctest.Wait()
+		s.hub = New(s.hub.Options)
+		newer := s.connect()
+		time.Sleep(pollEvery)
+		if why, over := older.ended(); !over || why != feedmill.ListenerReplaced {
+			t.Errorf("the older connection ended %v with %q, want replaced", over, why)
+		}
+		second := s.accept(1, true)
+		time.Sleep(5 * time.Minute)
+		if why, over := newer.ended(); over {
+			t.Errorf("the newer connection ended with %q", why)
+		}
+		s.same("sent over the older connection", older.deliveries(), first)
+		s.same("sent over the newer connection", newer.deliveries(), append(first, second...))
+		newer.cut()
+		newer.ended()
+		if last, err := s.store.ListenerConnection(t.Context(), s.sub.ID); last != "" || err != nil {
+			t.Errorf("afterwards the connection is %q, %v", last, err)
+		}
+	})
+}
+
 func TestStreamLimitsUnacknowledged(t *testing.T) {
 	for _, here := range []bool{true, false} {
 		t.Run(fmt.Sprint("answers come here ", here), func(t *testing.T) {
@@ -312,7 +339,7 @@ func TestStreamEnds(t *testing.T) {
 		{"deleted here", func(s *scene) { s.hub.Removed(s.sub.ID) }, feedmill.ListenerRemoved},
 		{"deleted by another replica", func(s *scene) {
 			s.must(s.store.DeleteListener(s.Context(), s.sub.Workspace, s.sub.ID, time.Now()))
-			time.Sleep(feedmill.ListenerTouch)
+			time.Sleep(pollEvery)
 		}, feedmill.ListenerRemoved},
 	} {
 		t.Run(test.name, func(t *testing.T) {

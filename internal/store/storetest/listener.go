@@ -17,6 +17,10 @@ type Listeners interface {
 	// ExtendListener moves the end of a listener in any workspace, never to an
 	// earlier time. One that is deleted is feedmill.ErrNotFound.
 	ExtendListener(ctx context.Context, id feedmill.ID, until time.Time) error
+	// ConnectListener records a connection, in place of an earlier one, until ReleasePermit.
+	// ListenerConnection returns it, empty if there is none.
+	ConnectListener(ctx context.Context, id feedmill.ID, connection string, until time.Time) error
+	ListenerConnection(ctx context.Context, id feedmill.ID) (string, error)
 	// DeleteListener deletes one as DeleteSubscription does.
 	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 	// ExpireListeners deletes up to limit listeners, in any workspace, whose end
@@ -43,6 +47,30 @@ func counts(t *testing.T, s Store, w feedmill.ID, subscriptions, listeners int) 
 }
 
 var listenerCases = []testCase{
+	{name: "the last connection of a listener is known", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		until := now().Add(time.Hour)
+		one, two := listen(t, s, w.ID, until, "metric.*"), listen(t, s, w.ID, until, "metric.*")
+		last := func(id feedmill.ID, want string) {
+			t.Helper()
+			got, err := s.ListenerConnection(ctx, id)
+			must(t, err)
+			equal(t, string(id), want, got)
+		}
+		last(one.ID, "")
+		must(t, s.ConnectListener(ctx, one.ID, "c1", until))
+		must(t, s.ConnectListener(ctx, two.ID, "c2", until))
+		must(t, s.ConnectListener(ctx, one.ID, "c3", until))
+		must(t, s.ReleasePermit(ctx, "c1")) // it is the connection no more
+		last(one.ID, "c3")
+		last(two.ID, "c2")
+		must(t, s.ReleasePermit(ctx, "c3"))
+		last(one.ID, "")
+		must(t, s.DeleteListener(ctx, w.ID, two.ID, now()))
+		_, err := s.ListenerConnection(ctx, two.ID)
+		want(t, err, feedmill.ErrNotFound)
+	}},
 	{name: "a listener is found as one, and nowhere as a subscription", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
