@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"context"
 	"io"
 	"time"
 )
@@ -128,13 +129,16 @@ type HeldBody struct {
 	// ContentType and Disposition are the headers of the request that say what the
 	// body is.
 	ContentType, Disposition string
-	ExpiresAt                time.Time
+	// File is the blob with the body, which has so many bytes.
+	File      string
+	Bytes     int64
+	ExpiresAt time.Time
 }
 
 // BodyHolder takes a body that may be held. It must be kept or closed.
 type BodyHolder interface {
 	io.Writer
 	// Keep holds what was written. It returns false where there is no room for it.
-	Keep(HeldBody) (HeldBody, bool)
-	io.Closer
+	Keep(context.Context, HeldBody) (HeldBody, bool)
+	Close()
 }

@@ -47,7 +47,7 @@ func (p *process) holding(t *testing.T) holding {
 	}
 	held := int(number(t, metrics, `(?m)^feedmill_previews_held (\S+)$`))
 	h := holding{
-		goroutines: int(number(t, metrics, `(?m)^go_goroutines (\S+)$`)), files: len(open) - held, held: held,
+		goroutines: int(number(t, metrics, `(?m)^go_goroutines (\S+)$`)), files: len(open), held: held,
 		collections: int(number(t, metrics, `(?m)^go_gc_duration_seconds_count (\S+)$`)), goal: int(number(t, metrics, `(?m)^go_memstats_next_gc_bytes (\S+)$`)),
 		temporary: p.temporary(t),
 		working:   make(map[int]time.Duration),

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +57,22 @@ func TestReplicasShareABucket(t *testing.T) {
 	}
 	same(one, "1,a", "2,b", "3,c")
 	same(two, "1,a", "2,b", "3,c")
+	// What a preview holds can be used through the other replica, once.
+	post := func(p *process, path, body string) (int, string) {
+		t.Helper()
+		status, answer, err := request(t.Context(), sharedFirstKey, http.MethodPost, p.url+path, map[string]string{"Content-Type": "text/csv"}, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status, answer
+	}
+	_, preview := post(one, "/data_feeds/preview?type=dataUpload", "id,v\n9,z\n")
+	handle := regexp.MustCompile(`prv_[0-9a-z]{26}`).FindString(preview)
+	for _, want := range []int{http.StatusCreated, http.StatusNotFound} {
+		if status, answer := post(two, "/data_feeds?type=dataUpload&preview="+handle, ""); status != want {
+			t.Fatalf("created from %q: %d %s; want %d", handle, status, answer, want)
+		}
+	}
 	if _, err := os.Stat(filepath.Join(data("one"), "files")); err == nil {
 		t.Error("a replica has a folder for files")
 	}

@@ -25,7 +25,7 @@ func (s *Server) readHeld(c *call, u feedmill.Upload, do func(context.Context, f
 		if err := c.refusal(); err != nil {
 			return answer{}, err
 		}
-		held, body, err := s.Feeds.Held(c.who.Workspace, c.who.Subject, feedmill.ID(handle))
+		held, body, err := s.Feeds.Held(c.ctx(), c.who.Workspace, c.who.Subject, feedmill.ID(handle))
 		if err != nil {
 			return answer{}, err
 		}
@@ -45,15 +45,15 @@ func (s *Server) readHeld(c *call, u feedmill.Upload, do func(context.Context, f
 // previewUpload says what would become of an upload, and holds what was sent. Where
 // nothing would, it is held all the same: often an option is wrong, and not the data.
 func (s *Server) previewUpload(c *call) (answer, error) {
-	holder := s.Feeds.Hold()
+	holder := s.Feeds.Hold(c.who.Workspace)
 	defer holder.Close()
 	if _, given := c.query["preview"]; !given {
 		c.copyTo = holder
 	}
 	keep := func() {
 		if c.copyDone {
-			c.held, _ = holder.Keep(feedmill.HeldBody{
-				Workspace: c.who.Workspace, Owner: c.who.Subject,
+			c.held, _ = holder.Keep(c.ctx(), feedmill.HeldBody{
+				Owner:       c.who.Subject,
 				ContentType: c.r.Header.Get("Content-Type"), Disposition: c.r.Header.Get("Content-Disposition"),
 			})
 		}

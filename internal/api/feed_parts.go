@@ -34,8 +34,8 @@ type Feeds interface {
 	Replace(ctx context.Context, workspace, feed feedmill.ID, u feedmill.Upload, keep feedmill.FeedResponse) (feedmill.Feed, error)
 	// Hold begins to hold the body of a request, Held returns one that is held for
 	// its owner, and LetGo forgets it.
-	Hold() feedmill.BodyHolder
-	Held(workspace feedmill.ID, owner string, id feedmill.ID) (feedmill.HeldBody, io.ReadCloser, error)
+	Hold(workspace feedmill.ID) feedmill.BodyHolder
+	Held(ctx context.Context, workspace feedmill.ID, owner string, id feedmill.ID) (feedmill.HeldBody, io.ReadCloser, error)
 	LetGo(feedmill.HeldBody)
 	// Preview says what would become of an upload and keeps nothing.
 	Preview(context.Context, feedmill.Upload) (feedmill.FeedPreview, error)

@@ -52,6 +52,7 @@ type store interface {
 	feed.Store
 	feed.Sums
 	feed.Objects
+	feed.Bodies
 	share.PermitStore
 	Origin(ctx context.Context) (string, error)
 	StoreID(ctx context.Context, assign string) (string, error)

@@ -81,7 +81,7 @@ func (a *App) newFeeds(ctx context.Context, version, address string, m machine.M
 	}
 	mill := feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),
-		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: files, Reader: lake.NewReader(files, pool), Temp: temp, Log: a.log,
+		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: files, Bodies: a.store, Reader: lake.NewReader(files, pool), Temp: temp, Log: a.log,
 		Room: room, Metrics: metrics,
 		Modelling: m.Modelling, Previews: m.Previews, Large: m.Large,
 	})

@@ -44,7 +44,7 @@ func newStock(t *testing.T) *stock {
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Workers: 1, Log: quiet})
 	t.Cleanup(pool.Close)
 	mill := NewMill(Parts{
-		Versions: db, Sourcing: db, Vault: plainVault{}, Blobs: s.files, Reader: lake.NewReader(s.files, pool), Temp: t.TempDir(), Stages: t.TempDir() + "/stages", Log: quiet,
+		Versions: db, Sourcing: db, Vault: plainVault{}, Blobs: s.files, Bodies: db, Reader: lake.NewReader(s.files, pool), Temp: t.TempDir(), Stages: t.TempDir() + "/stages", Log: quiet,
 	})
 	s.Feeds = New(NewFetcher(mill, nil), Options{Store: db, Engine: idle{}, Events: publish.SourceEvents})
 	for _, w := range []feedmill.ID{s.one, s.two} {

@@ -1,9 +1,10 @@
 package feed
 
 import (
+	"context"
+	"errors"
 	"io"
-	"os"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,52 +18,48 @@ const (
 	maxHeldBytes = 1 << 30
 	maxHeldFiles = 20
 	allHeld      = 4
+	// holdTime bounds the writes of a body that is forgotten.
+	holdTime = 10 * time.Second
 )
 
-// heldBodies are the bodies of previews, each in a file that has no name: it is gone when it
-// is closed, and with this process, whatever becomes of it.
-type heldBodies struct {
-	mu     sync.Mutex
-	bodies []*heldBody // oldest first
+// Bodies has the records of bodies of previews, for all replicas. Their files are in [Blobs].
+type Bodies interface {
+	HoldBody(ctx context.Context, b feedmill.HeldBody, drop func([]feedmill.HeldBody) []feedmill.HeldBody) (dropped []feedmill.HeldBody, err error)
+	HeldBody(ctx context.Context, workspace feedmill.ID, owner string, id feedmill.ID, now time.Time) (feedmill.HeldBody, error)
+	ForgetBody(ctx context.Context, id feedmill.ID) (forgotten bool, err error)
+	ExpiredBodies(ctx context.Context, now time.Time, limit int) ([]feedmill.HeldBody, error)
+	HeldBodies(ctx context.Context) (n, bytes int64, err error)
 }
 
-type heldBody struct {
-	feedmill.HeldBody
-	file  *os.File
-	bytes int64
-	// readers read it, and gone says that nobody else may begin to.
-	readers int
-	gone    bool
-	timer   *time.Timer
-}
+// heldMetrics tell operators how many bodies are held, by all replicas, and their bytes.
+type heldMetrics struct{ bodies, bytes prometheus.Gauge }
 
-// count tells operators how many bodies are held, each of which is an open file that has no
-// name in any folder, and how much of the disk they take.
-func (h *heldBodies) count(reg prometheus.Registerer) {
-	sum := func(of func(*heldBody) int64) func() float64 {
-		return func() float64 {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			var n int64
-			for _, b := range h.bodies {
-				n += of(b)
-			}
-			return float64(n)
-		}
+func newHeldMetrics(reg prometheus.Registerer) heldMetrics {
+	m := heldMetrics{
+		prometheus.NewGauge(prometheus.GaugeOpts{Name: "feedmill_previews_held", Help: "Preview uploads stored for later requests, by all replicas."}),
+		prometheus.NewGauge(prometheus.GaugeOpts{Name: "feedmill_previews_held_bytes", Help: "Bytes of stored preview uploads, by all replicas."}),
 	}
-	reg.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_previews_held", Help: "Preview uploads stored for later requests."},
-			sum(func(*heldBody) int64 { return 1 })),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_previews_held_bytes", Help: "Bytes on disk used by stored preview uploads."},
-			sum(func(b *heldBody) int64 { return b.bytes })))
+	if reg != nil {
+		reg.MustRegister(m.bodies, m.bytes)
+	}
+	return m
 }
 
-// Hold begins to hold a body. Where that cannot be, nothing is held, which is no
+// countHeld updates the metrics, with what is known if the store does not respond.
+func (m *Mill) countHeld(ctx context.Context) {
+	if n, bytes, err := m.Bodies.HeldBodies(ctx); err == nil {
+		m.held.bodies.Set(float64(n))
+		m.held.bytes.Set(float64(bytes))
+	}
+}
+
+// Hold begins to hold a body of a workspace. Where that cannot be, nothing is held, which is no
 // reason not to look at the data.
-func (m *Mill) Hold() feedmill.BodyHolder {
-	h := &holding{mill: m}
+func (m *Mill) Hold(workspace feedmill.ID) feedmill.BodyHolder {
+	h := &holding{mill: m, body: feedmill.HeldBody{ID: feedmill.NewID(feedmill.PrefixPreview), Workspace: workspace}}
+	h.body.File = "private/" + string(workspace) + "/" + string(h.body.ID)
 	if m.Room.Disk.Check() == nil {
-		h.file, _ = unnamed(m.Temp)
+		h.draft, _ = m.Blobs.Begin(h.body.File)
 	}
 	return h
 }
@@ -70,143 +67,147 @@ func (m *Mill) Hold() feedmill.BodyHolder {
 // holding is a body that arrives.
 type holding struct {
 	mill  *Mill
-	file  *os.File // nil where it is not held
-	bytes int64
+	body  feedmill.HeldBody
+	draft Draft // nil where it is not held
 }
 
 func (h *holding) Write(p []byte) (int, error) {
-	if h.file == nil {
+	if h.draft == nil {
 		return len(p), nil
 	}
-	h.bytes += int64(len(p))
-	if _, err := h.file.Write(p); err != nil || h.bytes > maxHeldBytes || h.mill.Room.Disk.Check() != nil {
-		_ = h.Close()
+	if _, err := h.draft.Write(p); err != nil || h.draft.Size() > maxHeldBytes || h.mill.Room.Disk.Check() != nil {
+		h.Close()
 	}
 	return len(p), nil
 }
 
 // Close forgets the body, unless it was kept.
-func (h *holding) Close() error {
-	if h.file == nil {
-		return nil
+func (h *holding) Close() {
+	if h.draft != nil {
+		h.draft.Close()
+		h.draft = nil
 	}
-	err := h.file.Close()
-	h.file = nil
-	return err
 }
 
 // Keep holds what was written, in place of what is oldest where there is too much.
-func (h *holding) Keep(as feedmill.HeldBody) (feedmill.HeldBody, bool) {
-	if h.file == nil {
+func (h *holding) Keep(ctx context.Context, as feedmill.HeldBody) (feedmill.HeldBody, bool) {
+	if h.draft == nil {
 		return feedmill.HeldBody{}, false
 	}
-	as.ID, as.ExpiresAt = feedmill.NewID(feedmill.PrefixPreview), now().Add(feedmill.HeldFor)
-	all := &h.mill.held
-	b := &heldBody{HeldBody: as, file: h.file, bytes: h.bytes}
-	h.file = nil
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	all.bodies = append(all.bodies, b)
-	b.timer = time.AfterFunc(feedmill.HeldFor, func() { h.mill.LetGo(as) })
-	for all.crowded(func(other *heldBody) bool { return other.Workspace == as.Workspace }, 1) {
-		all.drop(all.first(as.Workspace))
+	defer h.Close()
+	as.ID, as.Workspace, as.File, as.Bytes = h.body.ID, h.body.Workspace, h.body.File, h.draft.Size()
+	as.ExpiresAt = now().Add(feedmill.HeldFor)
+	m := h.mill
+	err := h.draft.Keep(ctx)
+	var dropped []feedmill.HeldBody
+	if err == nil {
+		if dropped, err = m.Bodies.HoldBody(ctx, as, dropHeld(as.Workspace)); err != nil {
+			m.remove(as.File)
+		}
 	}
-	for all.crowded(func(*heldBody) bool { return true }, allHeld) {
-		all.drop(all.first(all.largest()))
+	if err != nil {
+		m.Log.Warn("the upload of a preview could not be stored; the client has to send it again", "error", err)
+		return feedmill.HeldBody{}, false
 	}
-	return as, !b.gone
+	for _, b := range dropped {
+		m.remove(b.File)
+	}
+	m.countHeld(ctx)
+	return as, !slices.ContainsFunc(dropped, func(b feedmill.HeldBody) bool { return b.ID == as.ID })
+}
+
+// dropHeld chooses which bodies, oldest first, are removed for a new one of a workspace.
+func dropHeld(workspace feedmill.ID) func([]feedmill.HeldBody) []feedmill.HeldBody {
+	return func(all []feedmill.HeldBody) (dropped []feedmill.HeldBody) {
+		drop := func(of feedmill.ID) {
+			i := slices.IndexFunc(all, func(b feedmill.HeldBody) bool { return b.Workspace == of })
+			dropped = append(dropped, all[i])
+			all = slices.Delete(all, i, i+1)
+		}
+		for crowded(all, func(b feedmill.HeldBody) bool { return b.Workspace == workspace }, 1) {
+			drop(workspace)
+		}
+		for crowded(all, func(feedmill.HeldBody) bool { return true }, allHeld) {
+			drop(largest(all))
+		}
+		return dropped
+	}
 }
 
 // crowded reports whether there is more of some bodies than so many workspaces may have.
-func (h *heldBodies) crowded(of func(*heldBody) bool, workspaces int64) bool {
+func crowded(all []feedmill.HeldBody, of func(feedmill.HeldBody) bool, workspaces int64) bool {
 	var bytes, files int64
-	for _, b := range h.bodies {
+	for _, b := range all {
 		if of(b) {
-			bytes, files = bytes+b.bytes, files+1
+			bytes, files = bytes+b.Bytes, files+1
 		}
 	}
 	return bytes > workspaces*maxHeldBytes || files > workspaces*maxHeldFiles
 }
 
-// first is the oldest body of a workspace that has one.
-func (h *heldBodies) first(workspace feedmill.ID) *heldBody {
-	for _, b := range h.bodies {
-		if b.Workspace == workspace {
-			return b
-		}
-	}
-	return h.bodies[0]
-}
-
 // largest is the workspace that most is held for.
-func (h *heldBodies) largest() (most feedmill.ID) {
+func largest(all []feedmill.HeldBody) (most feedmill.ID) {
 	bytes := make(map[feedmill.ID]int64)
-	for _, b := range h.bodies {
-		if bytes[b.Workspace] += b.bytes + 1; bytes[b.Workspace] > bytes[most] {
+	for _, b := range all {
+		if bytes[b.Workspace] += b.Bytes + 1; bytes[b.Workspace] > bytes[most] {
 			most = b.Workspace
 		}
 	}
 	return most
 }
 
-// drop forgets a body. Its file is gone once nobody reads it.
-func (h *heldBodies) drop(b *heldBody) {
-	for i, other := range h.bodies {
-		if other == b {
-			h.bodies = append(h.bodies[:i:i], h.bodies[i+1:]...)
-			break
-		}
+// LetGo forgets a body, where it is held. Whoever reads it can finish.
+func (m *Mill) LetGo(of feedmill.HeldBody) {
+	ctx, cancel := context.WithTimeout(context.Background(), holdTime)
+	defer cancel()
+	if err := m.forgetBody(ctx, of); err != nil {
+		m.Log.Warn("a used preview could not be deleted; it expires", "error", err)
 	}
-	b.gone = true
-	b.timer.Stop()
-	if b.readers == 0 {
-		_ = b.file.Close() // there is nothing in it that anybody could miss
-	}
+	m.countHeld(ctx)
 }
 
-// LetGo forgets a body, where it is held.
-func (m *Mill) LetGo(of feedmill.HeldBody) {
-	m.held.mu.Lock()
-	defer m.held.mu.Unlock()
-	for _, b := range m.held.bodies {
-		if b.ID == of.ID {
-			m.held.drop(b)
-			return
+func (m *Mill) forgetBody(ctx context.Context, b feedmill.HeldBody) error {
+	forgotten, err := m.Bodies.ForgetBody(ctx, b.ID)
+	if forgotten {
+		m.remove(b.File)
+	}
+	return err
+}
+
+// forgetBodies removes bodies that are past their time, a few at a time.
+func (m *Mill) forgetBodies(ctx context.Context, now time.Time) (more bool, err error) {
+	const step = 20
+	expired, err := m.Bodies.ExpiredBodies(ctx, now, step)
+	if err != nil {
+		return false, err
+	}
+	for _, b := range expired {
+		if err := m.forgetBody(ctx, b); err != nil {
+			return false, err
 		}
 	}
+	m.countHeld(ctx)
+	return len(expired) == step, nil
 }
 
 var errNotHeld = &feedmill.Error{
 	Kind: feedmill.ErrNotFound, Type: "no-preview",
-	Detail: "No data is stored for this handle. It was used, is older than 15 minutes, or belongs to another credential or replica. Send the data again.",
+	Detail: "No data is stored for this handle. It was used, is older than 15 minutes, or belongs to another credential or, without a bucket, to another replica. Send the data again.",
 }
 
 // Held returns a body that is held for an owner, to be read from its beginning. It is
 // to be closed, and let go where it is not needed any more.
-func (m *Mill) Held(workspace feedmill.ID, owner string, id feedmill.ID) (feedmill.HeldBody, io.ReadCloser, error) {
-	m.held.mu.Lock()
-	defer m.held.mu.Unlock()
-	for _, b := range m.held.bodies {
-		if b.ID == id && b.Workspace == workspace && b.Owner == owner {
-			b.readers++
-			return b.HeldBody, &heldReader{io.NewSectionReader(b.file, 0, b.bytes), m, b}, nil
-		}
+func (m *Mill) Held(ctx context.Context, workspace feedmill.ID, owner string, id feedmill.ID) (feedmill.HeldBody, io.ReadCloser, error) {
+	b, err := m.Bodies.HeldBody(ctx, workspace, owner, id, now())
+	var file Blob
+	if err == nil {
+		file, err = m.Blobs.Open(ctx, b.File)
 	}
-	return feedmill.HeldBody{}, nil, errNotHeld
-}
-
-type heldReader struct {
-	io.Reader
-	mill *Mill
-	body *heldBody
-}
-
-// Close ends the reading; it must be called once.
-func (r *heldReader) Close() error {
-	r.mill.held.mu.Lock()
-	defer r.mill.held.mu.Unlock()
-	if r.body.readers--; r.body.readers == 0 && r.body.gone {
-		return r.body.file.Close()
+	if errors.Is(err, feedmill.ErrNotFound) {
+		err = errNotHeld
 	}
-	return nil
+	if err != nil {
+		return feedmill.HeldBody{}, nil, err
+	}
+	return b, file, nil
 }

@@ -22,6 +22,8 @@ type Parts struct {
 	// Sourcing keeps the secrets that a source gives in the course of a run.
 	Sourcing Sourcing
 	Blobs    Blobs
+	// Bodies has the records of what previews hold.
+	Bodies Bodies
 	Reader   *lake.Reader
 	// Stages is the folder for what is done of fetches that are not, empty to keep
 	// nothing of them.
@@ -71,7 +73,7 @@ type Mill struct {
 	early *share.Slots
 	// large has a place for each of those that hold rows of many megabytes.
 	large *share.Slots
-	held  heldBodies
+	held  heldMetrics
 	// arriving are the uploads under way.
 	arriving arriving
 }
@@ -96,9 +98,7 @@ func NewMill(p Parts) *Mill {
 		fetches:   share.NewSlots(maxFetches, fetchesEach, maxWaiting),
 		early:     share.NewSlots(p.Modelling, p.Modelling, 0),
 		large:     share.NewSlots(p.Large, p.Large, maxWaiting*p.Large),
-	}
-	if p.Metrics != nil {
-		m.held.count(p.Metrics)
+		held:      newHeldMetrics(p.Metrics),
 	}
 	return m
 }

@@ -95,6 +95,7 @@ func (s Store) Restored(ctx context.Context, tx Tx, id, backup string) error {
 		Statement{`UPDATE sources SET leased_until = NULL, leased_by = ''`, nil},
 		Statement{`DELETE FROM processes`, nil},
 		Statement{`DELETE FROM process_points`, nil},
+		Statement{`DELETE FROM previews`, nil},
 		Statement{`DELETE FROM permits`, nil},
 		Statement{`DELETE FROM rate_limits`, nil},
 		Statement{`DELETE FROM sign_in_links`, nil},

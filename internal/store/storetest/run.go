@@ -76,6 +76,7 @@ func Run(t *testing.T, e Engine) {
 			{"replays", replayCases},
 			{"slots", slotCases},
 			{"permits", permitCases},
+			{"previews", bodyCases},
 			{"rate limits", rateLimitCases},
 			{"prune", pruneCases},
 			{"lifecycle", lifecycleCases},

@@ -33,6 +33,7 @@ type Store interface {
 	Replays
 	Slots
 	Permits
+	Bodies
 	RateLimits
 	SignIns
 	Tended
