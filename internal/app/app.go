@@ -53,6 +53,7 @@ type store interface {
 	feed.Sums
 	feed.Objects
 	feed.Bodies
+	feed.StageStore
 	share.PermitStore
 	Origin(ctx context.Context) (string, error)
 	StoreID(ctx context.Context, assign string) (string, error)

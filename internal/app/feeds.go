@@ -79,8 +79,12 @@ func (a *App) newFeeds(ctx context.Context, version, address string, m machine.M
 	if !lake.Landlock() {
 		a.log.Warn("the kernel does not support Landlock: only the database engines restrict which files queries can read")
 	}
+	var stages feed.StageStore
+	if bucket != nil {
+		stages = a.store
+	}
 	mill := feed.NewMill(feed.Parts{
-		Stages:   filepath.Join(data, stageFolder),
+		Stages: filepath.Join(data, stageFolder), StageStore: stages,
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: files, Bodies: a.store, Reader: lake.NewReader(files, pool), Temp: temp, Log: a.log,
 		Room: room, Metrics: metrics,
 		Modelling: m.Modelling, Previews: m.Previews, Large: m.Large,

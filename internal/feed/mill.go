@@ -24,10 +24,13 @@ type Parts struct {
 	Blobs    Blobs
 	// Bodies has the records of what previews hold.
 	Bodies Bodies
-	Reader   *lake.Reader
+	Reader *lake.Reader
 	// Stages is the folder for what is done of fetches that are not, empty to keep
 	// nothing of them.
 	Stages string
+	// StageStore has the copies of stages in the bucket; nil where the files are in a folder, whose
+	// process alone goes on with a fetch.
+	StageStore StageStore
 	// Temp is the folder for what outlives no request.
 	Temp string
 	// Modelling and Previews are how many tables may be modelled at the same

@@ -17,7 +17,7 @@ func (m *Fetcher) Run(ctx context.Context, claim feedmill.Claim) (outcomes []fee
 		return err
 	})
 	if feedmill.IsNoRoom(err) {
-		m.forgetStage(claim.Source.ID) // which makes room
+		m.forgetStage(claim.Source) // which makes room
 	}
 	return outcomes, err
 }
@@ -33,6 +33,7 @@ func (m *Fetcher) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.Fee
 	}
 	ctx = share.InBackground(ctx, string(claim.Source.Workspace))
 	f := &fetching{mill: m.Mill, slots: m.modelling, report: claim.Report}
+	mirror := m.mirrorStage(ctx, claim.Source)
 	fetched, err := m.fetchFor(ctx, source, f, &claim, secrets, 1)
 	for again := (restarts{}); again.wanted(ctx, err); {
 		// Tables cannot take rows back, so all of it is fetched once more.
@@ -40,6 +41,7 @@ func (m *Fetcher) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.Fee
 		f = &fetching{mill: m.Mill, slots: m.modelling, report: claim.Report, trace: f.trace, counted: feedmill.Refresh{Requests: f.counted.Requests}}
 		fetched, err = m.fetchFor(ctx, source, f, &claim, secrets, again.attempts)
 	}
+	mirror.stop(ctx, err != nil || ctx.Err() != nil)
 	defer func() { m.closeFetched(f, claim.Source.ID) }()
 	if ctx.Err() != nil {
 		return f.asked(), context.Cause(ctx)
@@ -75,7 +77,7 @@ func (m *Fetcher) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.Fee
 		if fault != nil && err == nil {
 			// All of it was fetched and no version can be made of it: the next run
 			// asks the source again.
-			m.forgetStage(claim.Source.ID)
+			m.forgetStage(claim.Source)
 		}
 		outcomes = append(outcomes, o)
 	}

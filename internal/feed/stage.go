@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,18 +32,34 @@ func (m *Mill) Committed(claim feedmill.Claim, outcomes []feedmill.FeedOutcome) 
 			return
 		}
 	}
-	m.forgetStage(claim.Source.ID)
+	m.forgetStage(claim.Source)
 }
 
-// forgetStage removes what was staged for a run.
-func (m *Mill) forgetStage(source feedmill.ID) {
-	folder := m.stageOf(source)
+// forgetStage removes what was staged for a run of a source.
+func (m *Mill) forgetStage(source feedmill.Source) {
+	folder := m.stageOf(source.ID)
 	if folder == "" {
 		return
 	}
 	if err := os.RemoveAll(folder); err != nil {
-		m.Log.Warn("staged files of a run could not be deleted; the next sweep deletes them", "source", source, "error", err)
+		m.Log.Warn("staged files of a run could not be deleted; the next sweep deletes them", "source", source.ID, "error", err)
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), holdTime)
+	defer cancel()
+	m.forgetParts(ctx, source.ID, source.Run)
+}
+
+// forgetOldStages removes what was staged long ago of sources that nobody goes on with.
+func (m *Mill) forgetOldStages(ctx context.Context, _ time.Time) (more bool, err error) {
+	if m.StageStore == nil {
+		return false, nil
+	}
+	const step = 20
+	sources, err := m.StageStore.OldStages(ctx, keepStaged, step)
+	for _, source := range sources {
+		m.forgetParts(ctx, source, math.MaxInt64)
+	}
+	return len(sources) == step, err
 }
 
 // SweepStages removes what was staged long ago.

@@ -18,7 +18,7 @@ const keepRefreshes = 90 * 24 * time.Hour
 func (f *Feeds) Tend(ctx context.Context, now time.Time) (more bool, err error) {
 	join := func(ctx context.Context, _ time.Time) (bool, error) { return f.JoinFiles(ctx) }
 	abandon := func(ctx context.Context, _ time.Time) (bool, error) { return f.abandonObjects(ctx, "") }
-	for _, step := range []func(context.Context, time.Time) (bool, error){f.nameTables, f.forgetTables, f.GoStale, f.ForgetVersions, f.ForgetRefreshes, f.forgetBodies, abandon, f.deleteExpired, f.forgetObjects, join} {
+	for _, step := range []func(context.Context, time.Time) (bool, error){f.nameTables, f.forgetTables, f.GoStale, f.ForgetVersions, f.ForgetRefreshes, f.forgetBodies, f.forgetOldStages, abandon, f.deleteExpired, f.forgetObjects, join} {
 		again, failure := step(ctx, now)
 		more, err = more || again, errors.Join(err, failure)
 	}

@@ -96,6 +96,7 @@ func (s Store) Restored(ctx context.Context, tx Tx, id, backup string) error {
 		Statement{`DELETE FROM processes`, nil},
 		Statement{`DELETE FROM process_points`, nil},
 		Statement{`DELETE FROM previews`, nil},
+		Statement{`DELETE FROM stage_parts`, nil},
 		Statement{`DELETE FROM permits`, nil},
 		Statement{`DELETE FROM rate_limits`, nil},
 		Statement{`DELETE FROM sign_in_links`, nil},

@@ -15,7 +15,8 @@ const unreferenced = `NOT EXISTS (SELECT 1 FROM version_files WHERE file = n.nam
 	AND NOT EXISTS (SELECT 1 FROM feed_versions WHERE original = n.name)
 	AND NOT EXISTS (SELECT 1 FROM refreshes WHERE rejects = n.name)
 	AND NOT EXISTS (SELECT 1 FROM table_files WHERE file = n.name)
-	AND NOT EXISTS (SELECT 1 FROM previews WHERE file = n.name)`
+	AND NOT EXISTS (SELECT 1 FROM previews WHERE file = n.name)
+	AND NOT EXISTS (SELECT 1 FROM stage_parts WHERE file = n.name)`
 
 // UnusedFiles are those of the names that no version and no refresh has.
 func (s Store) UnusedFiles(ctx context.Context, names []string) ([]string, error) {

@@ -77,6 +77,7 @@ func Run(t *testing.T, e Engine) {
 			{"slots", slotCases},
 			{"permits", permitCases},
 			{"previews", bodyCases},
+			{"stages", stageCases},
 			{"rate limits", rateLimitCases},
 			{"prune", pruneCases},
 			{"lifecycle", lifecycleCases},

@@ -34,6 +34,7 @@ type Store interface {
 	Slots
 	Permits
 	Bodies
+	Stages
 	RateLimits
 	SignIns
 	Tended
