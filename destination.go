@@ -17,6 +17,8 @@ const (
 	DestinationWebhook DestinationKind = "webhook"
 	// DestinationListener is a connection that a client holds open. Nothing is sent to it.
 	DestinationListener DestinationKind = "listener"
+	// DestinationNATS is a subject of a NATS server, which a JetStream stream stores.
+	DestinationNATS DestinationKind = "nats"
 )
 
 // Destination is where the deliveries of a subscription go.
@@ -24,7 +26,7 @@ type Destination struct {
 	Kind DestinationKind
 	// URL is the address; its scheme selects the kind. It is empty for a listener.
 	URL string
-	// Method is the HTTP method of a webhook, POST or GET.
+	// Method is the HTTP method of a webhook, POST or GET; empty for other kinds.
 	Method string
 	// Config is the rest of the configuration, sealed; only the package of the kind
 	// reads it. It is empty if there is none. ConfigNames are the names of the secrets
@@ -57,7 +59,9 @@ type Message struct {
 	Delivery ID
 	Event    ID
 	Type     string
-	Payload  []byte
+	// ResourceID is what the event is about; it may be empty.
+	ResourceID string
+	Payload    []byte
 	// ContentType is that of the payload; empty means JSON.
 	ContentType string
 	Attempt     int
@@ -99,7 +103,8 @@ type Result struct {
 	Responded bool
 	// Status is that of an HTTP response; 0 if there is none.
 	Status int
-	// Class groups the failures of destinations that responded in metrics, such as 5xx.
+	// Class groups the failures of destinations that responded in metrics, such as 5xx or
+	// auth.
 	Class string
 	// Error describes the failure for the subscriber.
 	Error string

@@ -140,6 +140,7 @@ const (
 	MaxConcurrency         = 100
 	MaxExtraHeaders        = 20
 	MaxExtraHeaderBytes    = 4 << 10
+	MaxCredentialBytes     = 8 << 10
 	MaxRotationOverlap     = 7 * 24 * time.Hour
 	MaxGetURL              = 8 << 10
 	DefaultRotationOverlap = 24 * time.Hour

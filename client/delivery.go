@@ -64,7 +64,8 @@ type DeliveryWait struct {
 // SentRequest is what an attempt sent; its body is the payload of the delivery. What is
 // secret is hidden in it.
 type SentRequest struct {
-	Method  string         `json:"method"`
+	// Method is empty if the destination is not a webhook.
+	Method  string         `json:"method,omitzero"`
 	URL     string         `json:"url"`
 	Headers []AnswerHeader `json:"headers"`
 	// ChangedSince says that the subscription was changed since then.

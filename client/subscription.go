@@ -19,8 +19,8 @@ type Subscription struct {
 	URL  string `json:"url"`
 	// Events are exact types and wildcards of families such as "metric.*".
 	Events []string `json:"events"`
-	// HTTPOperation is POST or GET.
-	HTTPOperation string  `json:"httpOperation"`
+	// HTTPOperation is POST or GET for a webhook, and empty for other destinations.
+	HTTPOperation string  `json:"httpOperation,omitzero"`
 	Filters       Filters `json:"filters,omitzero"`
 	// Filter is a CEL expression that events must match; empty means all events.
 	Filter string `json:"filter,omitzero"`
@@ -65,6 +65,8 @@ type DeliverySettings struct {
 	RetrySchedule []Duration        `json:"retrySchedule"`
 	DisableAfter  DisableAfter      `json:"disableAfter"`
 	Headers       map[string]string `json:"headers"`
+	// Credentials has the names of the credentials for a broker; nil for webhooks.
+	Credentials map[string]string `json:"credentials,omitzero"`
 }
 
 // DisableAfter is how long nothing may get through before a subscription is
@@ -140,7 +142,8 @@ func (c *Client) DeleteSubscription(ctx context.Context, id string) error {
 
 // Ping is what an endpoint said to a test.
 type Ping struct {
-	// Succeeded says that the endpoint answered with a 2xx.
+	// Succeeded reports whether the endpoint returned a 2xx, or the broker acknowledged the
+	// message.
 	Succeeded bool `json:"succeeded"`
 	Exchange
 }

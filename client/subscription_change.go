@@ -34,6 +34,8 @@ type DeliveryChange struct {
 	// Headers sets the headers that it names and leaves the others; one
 	// that is reset is removed.
 	Headers map[string]Field[string] `json:"headers,omitzero"`
+	// Credentials replaces the credentials for a broker.
+	Credentials Field[map[string]string] `json:"credentials,omitzero"`
 }
 
 // ChangeSubscription changes a subscription and returns it as it is then.

@@ -38,11 +38,13 @@ type NewDelivery struct {
 	RetrySchedule []Duration        `json:"retrySchedule,omitzero"`
 	DisableAfter  DisableAfter      `json:"disableAfter,omitzero"`
 	Headers       map[string]string `json:"headers,omitzero"`
+	// Credentials are those for a broker.
+	Credentials map[string]string `json:"credentials,omitzero"`
 }
 
 // IsZero reports whether everything gets its default.
 func (d NewDelivery) IsZero() bool {
-	return d.Timeout == 0 && d.RateLimit == nil && d.Concurrency == 0 && !d.Ordered && d.Headers == nil && d.RetrySchedule == nil && d.DisableAfter == 0
+	return d.Timeout == 0 && d.RateLimit == nil && d.Concurrency == 0 && !d.Ordered && d.Headers == nil && d.Credentials == nil && d.RetrySchedule == nil && d.DisableAfter == 0
 }
 
 // CreatedSubscriptions is what came of a request for a subscription. The

@@ -197,7 +197,8 @@ func (s *planStep) changed() []string {
 			names = append(names, name)
 		}
 	}
-	if s.doc.kind == feedmill.DefinedSubscription && s.doc.definition.At("/delivery/headers") != nil && !slices.Contains(names, "delivery") {
+	hides := func(at string) bool { return s.doc.definition.At(at) != nil }
+	if s.doc.kind == feedmill.DefinedSubscription && slices.ContainsFunc(hiddenSettings, hides) && !slices.Contains(names, "delivery") {
 		names = append(names, "delivery")
 	}
 	slices.Sort(names)

@@ -120,6 +120,7 @@ func normalizeSubscription(v *strictjson.Value) {
 	dropDefault(delivery, "concurrency", itoa(feedmill.DefaultConcurrency))
 	dropDefault(delivery, "ordered", "false")
 	dropEmpty(delivery, "headers")
+	dropEmpty(delivery, "credentials")
 	if rate := delivery.Member("rateLimit"); rate != nil && rate.Kind == '{' {
 		normalizeDuration(rate.Member("per"))
 		dropDefault(rate, "per", quoted(time.Second))

@@ -238,12 +238,12 @@ func (s *planStep) describe(pointer string, wanted, stored *strictjson.Value) {
 	s.details = append(s.details, pointer+": "+short(stored, pointer)+" -> "+short(wanted, pointer))
 }
 
-// short is a value on one line. The values of headers can be secrets.
+// short is a value on one line. The values of headers and credentials can be secrets.
 func short(v *strictjson.Value, pointer string) string {
 	if v == nil {
 		return "(none)"
 	}
-	if strings.Contains(pointer, "headers") || strings.Contains(pointer, "/auth") || strings.Contains(pointer, "/tls") {
+	if strings.Contains(pointer, "headers") || strings.Contains(pointer, "credentials") || strings.Contains(pointer, "/auth") || strings.Contains(pointer, "/tls") {
 		return feedmill.Hidden
 	}
 	text := []rune(string(v.Append(nil)))

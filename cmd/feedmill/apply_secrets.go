@@ -99,6 +99,9 @@ func (d *document) secret(kind string, v *strictjson.Value) (string, error) {
 // secretAt is the value of the secret at a JSON Pointer, empty if there is none or it is kept.
 func (d *document) secretAt(pointer string) string { return d.secrets[pointer] }
 
+// hiddenSettings are the objects of a subscription whose values the server does not show.
+var hiddenSettings = []string{"/delivery/headers", "/delivery/credentials"}
+
 // digest is the digest of the secrets of a document, and of the file of an upload. It is empty
 // for a document with neither.
 func (d *document) digest() (string, error) {
@@ -108,10 +111,14 @@ func (d *document) digest() (string, error) {
 			all[pointer] = value
 		}
 	}
-	if headers := d.definition.At("/delivery/headers"); d.kind == feedmill.DefinedSubscription && headers != nil {
-		for _, m := range headers.Members {
+	for _, at := range hiddenSettings {
+		values := d.definition.At(at)
+		if d.kind != feedmill.DefinedSubscription || values == nil {
+			continue
+		}
+		for _, m := range values.Members {
 			if text := textOf(&m.Value); text != feedmill.Hidden {
-				all["/delivery/headers/"+strictjson.EscapePointer(m.Name)] = text
+				all[at+"/"+strictjson.EscapePointer(m.Name)] = text
 			}
 		}
 	}

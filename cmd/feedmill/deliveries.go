@@ -117,7 +117,9 @@ func timingRow(x client.Exchange) []cell {
 	status := cell{text: strconv.Itoa(x.Status), tone: bad}
 	switch {
 	case x.Status == 0:
-		status.text = "-"
+		if status.text = "-"; x.Error == "" { // a broker acknowledged it
+			status.tone = good
+		}
 	case x.Error == "" && x.Status >= 200 && x.Status <= 299:
 		status.tone = good
 	}

@@ -17,6 +17,8 @@ type subscriptionFields struct {
 	cmd                                *cobra.Command
 	url, name, method, resource, state string
 	events, headers, without           []string
+	credentials                        []string
+	withoutCredentials                 bool
 	timeout                            client.Duration
 	rate                               rateValue
 	concurrency                        int
@@ -29,13 +31,14 @@ type subscriptionFields struct {
 func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 	f := &subscriptionFields{cmd: cmd}
 	flags := cmd.Flags()
-	flags.StringVar(&f.url, "url", "", "endpoint URL")
+	flags.StringVar(&f.url, "url", "", "URL of an endpoint, or of a broker such as nats://host:4222/subject")
 	flags.StringSliceVar(&f.events, "events", nil, "event types, or families such as metric.*")
 	flags.StringVar(&f.name, "name", "", "display name")
 	flags.StringVar(&f.method, "method", "", "POST, or GET with the event in the query string")
 	flags.StringVar(&f.resource, "resource", "", "only events about this resource")
 	f.addShapeFlags(flags)
 	flags.StringArrayVar(&f.headers, "header", nil, "extra header as name=value or name=@file (repeatable)")
+	flags.StringArrayVar(&f.credentials, "credential", nil, "credential for a broker as name=value or name=@file (repeatable)")
 	flags.Var((*durationValue)(&f.timeout), "timeout", "timeout of a request, up to 60s")
 	flags.Var(&f.rate, "rate-limit", "requests per second such as 10, or per time such as 100/1m; none removes the limit")
 	flags.IntVar(&f.concurrency, "concurrency", 0, "maximum concurrent requests")
@@ -67,6 +70,10 @@ with its own secret. If one of them fails, the other is printed and the exit cod
 		if err != nil {
 			return err
 		}
+		credentials, err := namedValues("--credential", f.credentials)
+		if err != nil {
+			return err
+		}
 		waits, err := f.waits()
 		if err != nil {
 			return err
@@ -89,7 +96,7 @@ with its own secret. If one of them fails, the other is printed and the exit cod
 			SigningSecret: secret,
 			Filter:        f.filter, Transform: f.transform, Preset: f.preset,
 			Name: f.name, URL: f.url, Events: f.events, HTTPOperation: f.method, Filters: client.Filters{ResourceID: f.resource},
-			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, RetrySchedule: waits, DisableAfter: patience},
+			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, Credentials: credentials, RetrySchedule: waits, DisableAfter: patience},
 		})
 		if err != nil {
 			return err
@@ -124,10 +131,12 @@ func newSubscriptionsUpdate() *cobra.Command {
 	cmd := oneSubscription("update", "Change a subscription")
 	cmd.Long = `Changes only what the flags specify. An empty --name, --resource, --filter,
 --transform or --preset removes it.
---state paused stops deliveries, and --state active resumes them.`
+--state paused stops deliveries, and --state active resumes them. --credential replaces
+all credentials of the subscription.`
 	f := newSubscriptionFields(cmd)
 	cmd.Flags().StringVar(&f.state, "state", "", "active, paused or disabled")
 	cmd.Flags().StringSliceVar(&f.without, "remove-header", nil, "remove an extra header")
+	cmd.Flags().BoolVar(&f.withoutCredentials, "remove-credentials", false, "remove all credentials")
 	states := []string{string(feedmill.SubscriptionActive), string(feedmill.SubscriptionPaused), string(feedmill.SubscriptionDisabled)}
 	completeFlag(cmd, "state", completeOf(states...))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -147,7 +156,7 @@ func (f *subscriptionFields) given(flag string) bool { return f.cmd.Flags().Chan
 
 func (f *subscriptionFields) anyGiven() bool {
 	fields := []string{
-		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "timeout", "rate-limit", "concurrency", "ordered",
+		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "credential", "remove-credentials", "timeout", "rate-limit", "concurrency", "ordered",
 		"retry-schedule", "disable-after", "filter", "transform", "preset",
 	}
 	return slices.ContainsFunc(fields, f.given)
@@ -228,7 +237,18 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 	for _, name := range f.without {
 		d.Headers[name] = client.Reset[string]()
 	}
-	if !changed {
+	credentials, err := namedValues("--credential", f.credentials)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(credentials) > 0 && f.withoutCredentials:
+		return nil, usagef("specify --credential or --remove-credentials, not both")
+	case len(credentials) > 0:
+		d.Credentials = client.To(credentials)
+	case f.withoutCredentials:
+		d.Credentials = client.Reset[map[string]string]()
+	}
+	if !changed && len(credentials) == 0 && !f.withoutCredentials {
 		return nil, nil
 	}
 	return &d, nil

@@ -40,7 +40,7 @@ func newSubscriptionsList() *cobra.Command {
 		return list(p, paged(c, *limit).Subscriptions(ctx), *limit, header, func(s client.Subscription) []cell {
 			return []cell{
 				text(s.ID), orDash(s.Name), state(s.State), text(strings.Join(s.Events, ",")), orDash(s.Filters.ResourceID),
-				text(s.HTTPOperation), text(s.URL),
+				orDash(s.HTTPOperation), text(s.URL),
 			}
 		})
 	})
@@ -66,7 +66,8 @@ func (p *printer) subscription(s client.Subscription) error {
 		t.fields("Method", s.HTTPOperation, "Timeout", s.Delivery.Timeout.String(), "Rate limit", rateText(s.Delivery.RateLimit),
 			"Concurrency", fmt.Sprint(s.Delivery.Concurrency), "Ordered", map[bool]string{true: "yes", false: "no"}[s.Delivery.Ordered],
 			"Retries", waitsText(s.Delivery.RetrySchedule), "Auto-disable", s.Delivery.DisableAfter.String(),
-			"Headers", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Headers)), ", "), "Created", moment(s.CreatedAt), "Changed", moment(s.UpdatedAt))
+			"Headers", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Headers)), ", "),
+			"Credentials", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Credentials)), ", "), "Created", moment(s.CreatedAt), "Changed", moment(s.UpdatedAt))
 	}
 	if h := s.Health; h != nil {
 		t.fields("Backlog", backlogText(*h))

@@ -19,7 +19,7 @@ type connectionDefinition struct {
 type subscriptionDefinition struct {
 	URL           string                     `json:"url"`
 	Events        []string                   `json:"events"`
-	HTTPOperation string                     `json:"httpOperation"`
+	HTTPOperation string                     `json:"httpOperation,omitzero"`
 	Filters       client.Filters             `json:"filters,omitzero"`
 	Filter        string                     `json:"filter,omitzero"`
 	Transform     string                     `json:"transform,omitzero"`
@@ -38,6 +38,7 @@ type deliveryDefinition struct {
 	RetrySchedule []client.Duration   `json:"retrySchedule,omitzero"`
 	DisableAfter  client.DisableAfter `json:"disableAfter"`
 	Headers       map[string]string   `json:"headers,omitzero"`
+	Credentials   map[string]string   `json:"credentials,omitzero"`
 }
 
 func (s *Server) defineSubscription(sub feedmill.Subscription) subscriptionDefinition {
@@ -55,6 +56,9 @@ func (s *Server) defineSubscription(sub feedmill.Subscription) subscriptionDefin
 	}
 	if len(v.Delivery.Headers) > 0 {
 		d.Delivery.Headers = v.Delivery.Headers
+	}
+	if len(v.Delivery.Credentials) > 0 {
+		d.Delivery.Credentials = v.Delivery.Credentials
 	}
 	return d
 }

@@ -93,8 +93,10 @@ func (s *Server) sent(sub feedmill.Subscription, d feedmill.Delivery, a feedmill
 	header("webhook-id", string(d.ID))
 	header("webhook-timestamp", strconv.FormatInt(a.At.Unix(), 10))
 	header("webhook-signature", feedmill.Hidden)
-	for _, name := range to.ConfigNames {
-		header(name, feedmill.Hidden)
+	if to.Kind == feedmill.DestinationWebhook {
+		for _, name := range to.ConfigNames {
+			header(name, feedmill.Hidden)
+		}
 	}
 	return v
 }

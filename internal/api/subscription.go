@@ -44,7 +44,7 @@ func (s *Server) viewDeliverySettings(sub feedmill.Subscription) client.Delivery
 	d := sub.Delivery
 	v := client.DeliverySettings{
 		Timeout: client.Duration(d.Timeout), Concurrency: d.Concurrency, Ordered: d.Ordered,
-		Headers: make(map[string]string, len(sub.Destination.ConfigNames)),
+		Headers: make(map[string]string),
 	}
 	if d.RateLimit > 0 {
 		v.RateLimit = &client.RateLimit{Requests: d.RateLimit, Per: client.Duration(d.RatePer)}
@@ -59,8 +59,13 @@ func (s *Server) viewDeliverySettings(sub feedmill.Subscription) client.Delivery
 	}
 	patience, _ := d.Patience()
 	v.DisableAfter = client.DisableAfter(patience)
+	shown := v.Headers
+	if sub.Destination.Kind != feedmill.DestinationWebhook {
+		v.Credentials = make(map[string]string, len(sub.Destination.ConfigNames))
+		shown = v.Credentials
+	}
 	for _, name := range sub.Destination.ConfigNames {
-		v.Headers[name] = feedmill.Hidden
+		shown[name] = feedmill.Hidden
 	}
 	return v
 }

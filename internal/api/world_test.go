@@ -15,6 +15,8 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode"
+	"github.com/feedmill/feedmill/internal/destination/broker"
+	"github.com/feedmill/feedmill/internal/destination/nats"
 	"github.com/feedmill/feedmill/internal/destination/webhook"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/expression"
@@ -57,7 +59,7 @@ func newWorld(t testing.TB) *world {
 	w.dispatcher = &notedDispatcher{inFlight: make(map[feedmill.ID]bool)}
 	w.feeds = &notedFeeds{db: db, workspace: w.workspace, ready: make(chan struct{})}
 	expressions := expression.New()
-	w.subs = subscribe.New(subscribe.Options{Store: w.store, Vault: safe, Catalogue: catalogue, Kinds: []subscribe.Kind{&webhook.Kind{URLs: policy}}, Changed: w.dispatcher.Changed, Expressions: expressions, FilterChanged: func(feedmill.ID) {}})
+	w.subs = subscribe.New(subscribe.Options{Store: w.store, Vault: safe, Catalogue: catalogue, Kinds: []subscribe.Kind{&webhook.Kind{URLs: policy}, broker.New(nats.Protocol{}, broker.Options{Hosts: policy})}, Changed: w.dispatcher.Changed, Expressions: expressions, FilterChanged: func(feedmill.ID) {}})
 	metrics := prometheus.NewRegistry()
 	w.Server = New(Options{
 		Store: w.store, Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,

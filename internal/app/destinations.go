@@ -3,6 +3,8 @@ package app
 import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/deliver"
+	"github.com/feedmill/feedmill/internal/destination/broker"
+	"github.com/feedmill/feedmill/internal/destination/nats"
 	"github.com/feedmill/feedmill/internal/destination/webhook"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/machine"
@@ -13,12 +15,23 @@ import (
 type destination interface {
 	subscribe.Kind
 	deliver.Kind
+	// Close closes all connections. Nothing may be sent afterwards.
+	Close()
 }
 
 // destinations are all of them. URLs of unknown schemes go to the first, which refuses them.
 func (a *App) destinations() []destination {
+	brokers := broker.Options{Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden, Hosts: a.egress.Policy()}
 	return []destination{
 		&webhook.Kind{Transport: a.egress.Express(machine.OpenFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden, URLs: a.egress.Policy()},
+		broker.New(nats.Protocol{}, brokers),
+	}
+}
+
+// closeDestinations closes the connections to all destinations.
+func closeDestinations(all []destination) {
+	for _, d := range all {
+		d.Close()
 	}
 }
 

@@ -25,6 +25,8 @@ type events struct {
 	listeners  *listen.Hub
 	kinds      []subscribe.Kind
 	filters    *publish.Filters
+	// close closes the connections to destinations.
+	close func()
 }
 
 // queues are all told of what is due.
@@ -94,7 +96,7 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	queue := queues{dispatcher, listeners}
 	a.offers.subscribe(queue.Offer)
 	publisher := publish.New(publish.Options{Store: a.store, Queue: queue, Catalogue: catalogue, Schemas: schemas, Filters: filters, Metrics: metrics})
-	return &events{catalogue, publisher, dispatcher, listeners, definedKinds(destinations), filters}, nil
+	return &events{catalogue, publisher, dispatcher, listeners, definedKinds(destinations), filters, func() { closeDestinations(destinations) }}, nil
 }
 
 // apiOptions are the parts of the API that do not depend on who may use it.

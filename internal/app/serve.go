@@ -74,6 +74,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
+	defer events.close()
 	feeds, err := a.newFeeds(ctx, version, address, machine.LimitMemory(a.log), metrics)
 	if err != nil {
 		return err

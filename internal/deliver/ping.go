@@ -35,6 +35,6 @@ func testMessage(workspace feedmill.ID, e feedmill.NewEvent) (feedmill.Message, 
 	}
 	payload, err := feedmill.RenderPayload(event, e.Data)
 	return feedmill.Message{
-		Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: event.ID, Type: event.Type, Payload: payload, Attempt: 1, At: now, Test: true,
+		Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: event.ID, Type: event.Type, ResourceID: event.ResourceID, Payload: payload, Attempt: 1, At: now, Test: true,
 	}, err
 }

@@ -133,8 +133,8 @@ func (d *Dispatcher) awaitTask() (task, bool) {
 // attempt sends one delivery and hands on what comes of it.
 func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	m := feedmill.Message{
-		Delivery: t.due.id, Event: t.due.event.id, Type: t.due.event.kind, Payload: t.due.event.payload,
-		Attempt: int(t.due.attempts) + 1, At: time.Now(),
+		Delivery: t.due.id, Event: t.due.event.id, Type: t.due.event.kind, ResourceID: t.due.event.resource,
+		Payload: t.due.event.payload, Attempt: int(t.due.attempts) + 1, At: time.Now(),
 	}
 	if t.due.attempts == 0 {
 		d.count.firstAttempt.Observe(m.At.Sub(t.due.createdAt()).Seconds())

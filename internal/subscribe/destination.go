@@ -2,6 +2,7 @@ package subscribe
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,8 +25,8 @@ func (s *Subscriptions) readDestination(ctx context.Context, body *strictjson.Ob
 	if kind.Name() != was.Destination.Kind {
 		// No kind sees the secrets that were given for another.
 		r.Was = feedmill.Destination{}
-		if len(was.Destination.Config) > 0 && !ok {
-			faults.Note("/delivery", "The URL selects another kind of destination. Set delivery for it, or null.")
+		if was.Destination.Kind != "" {
+			faults.Note("/url", fmt.Sprintf("url must stay that of a %s destination; its scheme selects %s. Create a new subscription for it.", was.Destination.Kind, kind.Name()))
 		}
 	}
 	given.destination, given.config, err = kind.Define(r)

@@ -37,8 +37,8 @@ func (pigeon) Define(r feedmill.DestinationRequest) (d feedmill.Destination, con
 	return d, config, nil
 }
 
-// The scheme of the URL selects the kind, a change without a URL keeps it, and the
-// configuration is sealed in the store and open to its kind alone.
+// The scheme of the URL selects the kind, no change selects another, and the configuration
+// is sealed in the store and open to its kind alone.
 func TestKindOfADestination(t *testing.T) {
 	w := newWorld(t)
 	w.Kinds = append(w.Kinds, pigeon{})
@@ -71,10 +71,11 @@ func TestKindOfADestination(t *testing.T) {
 		{0, `{"delivery":{"headers":{"X-A":"1"}}}`, "pigeon", "PIGEON:loft", "Ada-1Bob-2", "/delivery/headers"},
 		{1, `{"delivery":{"bird":"Ada-1"}}`, "webhook", "https://example.com/hook", "", "/delivery/bird"},
 		{1, `{"delivery":{"headers":{"X-A":"1"}}}`, "webhook", "https://example.com/hook", `{"X-A":"1"}`, ""},
-		{1, `{"url":"pigeon:roof"}`, "webhook", "https://example.com/hook", `{"X-A":"1"}`, "/delivery"},
-		{1, `{"url":"pigeon:roof","delivery":{"bird":"Cid-3"}}`, "pigeon", "pigeon:roof", "Cid-3", ""},
-		{0, `{"url":"https://example.com/","delivery":null}`, "webhook", "https://example.com/", "", ""},
-		{0, `{"url":"magpie:nest"}`, "webhook", "https://example.com/", "", "/url"},
+		{1, `{"url":"pigeon:roof"}`, "webhook", "https://example.com/hook", `{"X-A":"1"}`, "/url"},
+		{1, `{"url":"pigeon:roof","delivery":{"bird":"Cid-3"}}`, "webhook", "https://example.com/hook", `{"X-A":"1"}`, "/url"},
+		{0, `{"url":"https://example.com/","delivery":null}`, "pigeon", "PIGEON:loft", "Ada-1Bob-2", "/url"},
+		{0, `{"url":"magpie:nest"}`, "pigeon", "PIGEON:loft", "Ada-1Bob-2", "/url /url"},
+		{1, `{"url":"magpie:nest"}`, "webhook", "https://example.com/hook", `{"X-A":"1"}`, "/url"},
 	} {
 		body, faults := read(c.body)
 		_, err := w.Change(t.Context(), w.workspace, ids[c.of], body, faults)

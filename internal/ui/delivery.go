@@ -116,10 +116,13 @@ func (p *deliveryPage) steps() {
 		}
 		took := took(float64(a.Timing.Total))
 		step.Say = template.HTML(strconv.Itoa(a.Status) + ", " + took)
-		if a.Status == 0 {
+		switch {
+		case a.Status == 0 && a.Error == "":
+			step.Say = template.HTML("acknowledged, " + took)
+		case a.Status == 0:
 			step.Say = template.HTML("no response, " + took)
 		}
-		if a.Status < 200 || a.Status > 299 || a.Error != "" {
+		if a.Error != "" || a.Status != 0 && (a.Status < 200 || a.Status > 299) {
 			step.State = "failed"
 		}
 		p.Steps = append(p.Steps, step)
@@ -152,6 +155,10 @@ func (p *deliveryPage) sent() {
 	p.Timing, p.Parts = timingBar(a.Timing)
 	p.Answer = laidOut(a.Body)
 	if a.Request == nil {
+		return
+	}
+	if a.Request.Method == "" { // a broker
+		p.Headers = a.Request.Headers
 		return
 	}
 	var curl strings.Builder

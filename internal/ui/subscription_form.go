@@ -144,6 +144,9 @@ func createSubscription(v *visit) error {
 	if len(f.Faults) > 0 {
 		return f.show(v, http.StatusUnprocessableEntity)
 	}
+	if !isWebhook(f.URL) {
+		f.HTTPOperation = ""
+	}
 	made, err := v.api.CreateSubscription(v.r.Context(), client.NewSubscription{
 		Name: f.Name, URL: f.URL, Events: f.Events, HTTPOperation: f.HTTPOperation, Filters: client.Filters{ResourceID: f.Resource},
 		Delivery: client.NewDelivery{Timeout: timeout, Concurrency: concurrency, RateLimit: rate, Ordered: f.Ordered},
@@ -173,6 +176,9 @@ func changeSubscription(v *visit) error {
 	change := client.SubscriptionChange{
 		Name: client.To(f.Name), URL: f.URL, Events: f.Events, HTTPOperation: client.To(f.HTTPOperation), Filters: client.Reset[client.Filters](), Delivery: client.To(delivery),
 	}
+	if !isWebhook(f.URL) {
+		change.HTTPOperation = client.Reset[string]()
+	}
 	if f.Resource != "" {
 		change.Filters = client.To(client.Filters{ResourceID: f.Resource})
 	}
@@ -180,6 +186,12 @@ func changeSubscription(v *visit) error {
 		return f.refuse(v, err)
 	}
 	return v.redirect(subscriptionPagePath(f.ID) + "?did=saved")
+}
+
+// isWebhook reports whether a URL is not that of a broker, so that its method applies.
+func isWebhook(url string) bool {
+	scheme, _, _ := strings.Cut(strings.ToLower(url), ":")
+	return scheme == "https" || scheme == "http"
 }
 
 // refuse shows the form again with what the API says of its fields. That a feed to

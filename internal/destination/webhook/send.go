@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/destination/fault"
 )
 
 // Send makes one attempt. It follows no redirect, reads a bounded part of the response,
@@ -97,8 +98,8 @@ func (e *endpoint) failed(err error, timeout time.Duration) feedmill.Result {
 	case errors.As(err, &unreadable):
 		return retry("the endpoint's response is not valid: " + string(unreadable))
 	}
-	if fault := tlsFault(err); fault != "" {
-		return retry("the TLS connection failed: " + fault)
+	if text := fault.TLS(err); text != "" {
+		return retry("the TLS connection failed: " + text)
 	}
 	return retry("the connection closed before the response was complete")
 }

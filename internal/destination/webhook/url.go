@@ -1,13 +1,13 @@
 package webhook
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/destination/fault"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -17,38 +17,28 @@ func (k *Kind) readURL(f strictjson.Field) (text string, ok bool) {
 	if text, ok = f.Text(); !ok {
 		return "", false
 	}
-	fault := func(detail string) {
+	note := func(detail string) {
 		f.Fault(detail)
 		ok = false
 	}
 	if len(text) > feedmill.MaxSubscriptionURL {
-		fault(fmt.Sprintf("url must have at most %d bytes.", feedmill.MaxSubscriptionURL))
+		note(fmt.Sprintf("url must have at most %d bytes.", feedmill.MaxSubscriptionURL))
 	}
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		fault("url must be an ASCII URL such as https://example.com/hook. Percent-encode special characters.")
+		note("url must be an ASCII URL such as https://example.com/hook. Percent-encode special characters.")
 		return text, false
 	}
 	if u.User != nil {
-		fault("url must not contain a user name or password. Use delivery.headers for credentials.")
+		note("url must not contain a user name or password. Use delivery.headers for credentials.")
 	}
 	if strings.Contains(text, "#") {
-		fault("url must not have a fragment.")
+		note("url must not have a fragment.")
 	}
 	if err := k.URLs.CheckURL(u); err != nil {
-		fault("url is not valid: " + withoutKind(err) + ".")
+		note("url is not valid: " + fault.WithoutKind(err) + ".")
 	}
 	return text, ok
-}
-
-// withoutKind is the text of an error without the sentinel at its end, which is
-// for programs and says nothing new to people.
-func withoutKind(err error) string {
-	kind := err
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
-		kind = inner
-	}
-	return strings.TrimSuffix(err.Error(), ": "+kind.Error())
 }
 
 // sameOrigin reports whether two URLs have the same scheme, host and port.

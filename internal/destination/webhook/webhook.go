@@ -44,6 +44,9 @@ func (*Kind) Name() feedmill.DestinationKind { return feedmill.DestinationWebhoo
 // Schemes are those of URLs that select the kind.
 func (*Kind) Schemes() []string { return []string{"https", "http"} }
 
+// Close does nothing: the transport closes its connections.
+func (*Kind) Close() {}
+
 // endpoint is the destination of one subscription.
 type endpoint struct {
 	*Kind

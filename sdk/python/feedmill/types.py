@@ -97,6 +97,7 @@ class ChangeSubscriptionBody(TypedDict):
 
 class ChangeSubscriptionBodyDelivery(TypedDict):
     concurrency: NotRequired[int | None]
+    credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
     headers: NotRequired[dict[str, str | None] | None]
     ordered: NotRequired[bool | None]
@@ -252,6 +253,7 @@ class CreateSubscriptionBody(TypedDict):
 
 class CreateSubscriptionBodyDelivery(TypedDict):
     concurrency: NotRequired[int | None]
+    credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
     headers: NotRequired[dict[str, str | None] | None]
     ordered: NotRequired[bool | None]
@@ -613,7 +615,7 @@ class GetDeliveryResponseAttemptsItemHeadersItem(TypedDict):
 class GetDeliveryResponseAttemptsItemRequest(TypedDict):
     changedSince: bool
     headers: list[GetDeliveryResponseAttemptsItemRequestHeadersItem]
-    method: Literal['GET', 'POST']
+    method: NotRequired[Literal['GET', 'POST']]
     url: str
 
 
@@ -992,7 +994,7 @@ class NewSubscription(TypedDict):
     events: list[str]
     filter: NotRequired[str]
     filters: NotRequired[NewSubscriptionFilters]
-    httpOperation: Literal['POST', 'GET']
+    httpOperation: NotRequired[Literal['POST', 'GET']]
     id: str
     name: NotRequired[str]
     preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
@@ -1005,6 +1007,7 @@ class NewSubscription(TypedDict):
 
 class NewSubscriptionDelivery(TypedDict):
     concurrency: int
+    credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
     headers: dict[str, Literal['***']]
     ordered: bool
@@ -1261,7 +1264,7 @@ class ReadSubscription(TypedDict):
     filter: NotRequired[str]
     filters: NotRequired[ReadSubscriptionFilters]
     health: SubscriptionHealth
-    httpOperation: Literal['POST', 'GET']
+    httpOperation: NotRequired[Literal['POST', 'GET']]
     id: str
     lastSuccessAt: NotRequired[str]
     name: NotRequired[str]
@@ -1275,6 +1278,7 @@ class ReadSubscription(TypedDict):
 
 class ReadSubscriptionDelivery(TypedDict):
     concurrency: int
+    credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
     headers: dict[str, Literal['***']]
     ordered: bool
@@ -1668,7 +1672,7 @@ class RotateSecretResponse(TypedDict):
     events: list[str]
     filter: NotRequired[str]
     filters: NotRequired[RotateSecretResponseFilters]
-    httpOperation: Literal['POST', 'GET']
+    httpOperation: NotRequired[Literal['POST', 'GET']]
     id: str
     name: NotRequired[str]
     overlapUntil: NotRequired[str]
@@ -1682,6 +1686,7 @@ class RotateSecretResponse(TypedDict):
 
 class RotateSecretResponseDelivery(TypedDict):
     concurrency: int
+    credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
     headers: dict[str, Literal['***']]
     ordered: bool
@@ -1837,7 +1842,7 @@ class Subscription(TypedDict):
     events: list[str]
     filter: NotRequired[str]
     filters: NotRequired[SubscriptionFilters]
-    httpOperation: Literal['POST', 'GET']
+    httpOperation: NotRequired[Literal['POST', 'GET']]
     id: str
     name: NotRequired[str]
     preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
@@ -1849,6 +1854,7 @@ class Subscription(TypedDict):
 
 class SubscriptionDelivery(TypedDict):
     concurrency: int
+    credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
     headers: dict[str, Literal['***']]
     ordered: bool
@@ -1876,6 +1882,7 @@ class SubscriptionFields(TypedDict):
 
 class SubscriptionFieldsDelivery(TypedDict):
     concurrency: NotRequired[int | None]
+    credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
     headers: NotRequired[dict[str, str | None] | None]
     ordered: NotRequired[bool | None]

@@ -988,8 +988,8 @@ export interface paths {
          * @description Scope `api:write`. Changes the fields in the body. `null` resets a field to its default. A subscription cannot change
          *     between `datafeed.source.*` events and other events.
          *
-         *     If the subscription has extra headers and the origin of `url` changes, send `delivery.headers` again or set it to `null`.
-         *     Header values are sent only to the origin they were set for. Setting `state` to `active` restarts the time in `disableAfter`.
+         *     If the subscription has extra headers or credentials and the origin of `url` changes, send `delivery.headers` or
+         *     `delivery.credentials` again, or set it to `null`. Their values are sent only to the origin they were set for. Setting `state` to `active` restarts the time in `disableAfter`.
          */
         patch: operations["changeSubscription"];
         trace?: never;
@@ -1888,7 +1888,7 @@ export interface components {
             body?: string;
             /** @description Whether the response may have been longer. */
             bodyTruncated?: boolean;
-            /** @description Why the attempt failed. */
+            /** @description Why the attempt failed. For a broker it begins with a class: `forbidden`, `unreachable`, `tls`, `auth`, `timeout`, `closed`, `no-route`, `too-large`, `refused` or `busy`. */
             error?: string;
             /** @description The headers of the response. */
             headers: {
@@ -1897,7 +1897,7 @@ export interface components {
             }[];
             /** @description Whether headers were cut. Only the first 50 headers and 8 KiB are kept. */
             headersTruncated?: boolean;
-            /** @description The status of the response, if there was one. */
+            /** @description The status of the HTTP response, if there was one. */
             status?: number;
             /** @description Durations in milliseconds. A phase that did not happen is 0, such as connecting when the connection was already open. */
             timing: {
@@ -3224,6 +3224,10 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             delivery: {
                 concurrency: number;
+                /** @description The names of the credentials for a broker. Webhooks have none. */
+                credentials?: {
+                    [key: string]: "***";
+                };
                 disableAfter: "off" | components["schemas"]["Duration"];
                 headers: {
                     [key: string]: "***";
@@ -3248,8 +3252,11 @@ export interface components {
             filters?: {
                 resourceId: string;
             };
-            /** @enum {string} */
-            httpOperation: "POST" | "GET";
+            /**
+             * @description How deliveries are sent to a webhook. Other destinations have none.
+             * @enum {string}
+             */
+            httpOperation?: "POST" | "GET";
             id: components["schemas"]["SubscriptionId"];
             name?: components["schemas"]["Name"];
             /**
@@ -3267,11 +3274,18 @@ export interface components {
             delivery?: {
                 /** @description The maximum number of concurrent requests. Default: 64. */
                 concurrency?: number | null;
+                /**
+                 * @description The credentials for a broker, at most 8 KiB. A change replaces all of them. Values are not shown again. `***` keeps a stored
+                 *     value. NATS: `username` and `password`, or `token`, or `creds` with the text of a credentials file.
+                 */
+                credentials?: {
+                    [key: string]: string | null;
+                } | null;
                 /** @description How long all deliveries can fail before the subscription is disabled, `1d` to `30d`. The time starts at the first failure after the last success. Default: `5d`. */
                 disableAfter?: "off" | components["schemas"]["Duration"] | null;
                 /**
                  * @description Extra headers, at most 4 KiB of names and values together. A change sets the headers in the body, and null removes
-                 *     one. Values are not shown again. `***` keeps the stored value.
+                 *     one. Values are not shown again. `***` keeps the stored value. Only for webhooks.
                  */
                 headers?: {
                     [key: string]: string | null;
@@ -3303,7 +3317,7 @@ export interface components {
                 /** @description Only events about this resource. For `datafeed.source.*` it is the ID of a data feed. */
                 resourceId?: string | null;
             } | null;
-            /** @description How deliveries are sent. With `GET` the event is in the query parameter `payload`. Default: `POST`. */
+            /** @description How deliveries are sent to a webhook. With `GET` the event is in the query parameter `payload`. Default: `POST`. Other destinations have none. */
             httpOperation?: ("POST" | "GET") | null;
             name?: components["schemas"]["Name"] | null;
             /** @description A built-in body for a chat service, or plain text. It requires `POST`. */
@@ -3315,8 +3329,11 @@ export interface components {
             transform?: string | null;
             /**
              * Format: uri
-             * @description The endpoint of the deliveries. It must use `https`, or `http` if the operator allows the host. It cannot have a user name or a
-             *     fragment, or an address that the operator does not allow. With `GET` it cannot have a query parameter `payload`.
+             * @description The destination of the deliveries. Its scheme selects the kind, which a change cannot replace. It cannot have a user name or a
+             *     fragment, or an address that the operator does not allow.
+             *
+             *     - `https`, or `http` if the operator allows the host: a webhook. With `GET` it cannot have a query parameter `payload`.
+             *     - `nats` or `nats+tls`: a subject of a NATS server, as in `nats://host:4222/subject`. A JetStream stream must store the subject.
              */
             url?: string;
         };
@@ -5675,8 +5692,11 @@ export interface operations {
                                         name: string;
                                         value: string;
                                     }[];
-                                    /** @enum {string} */
-                                    method: "GET" | "POST";
+                                    /**
+                                     * @description The method of a webhook. Other destinations have none.
+                                     * @enum {string}
+                                     */
+                                    method?: "GET" | "POST";
                                     url: string;
                                 } | null;
                             } & components["schemas"]["Exchange"])[];
@@ -6435,7 +6455,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
-                            /** @description Whether the endpoint returned 2xx. */
+                            /** @description Whether the endpoint returned 2xx, or the broker acknowledged the message. */
                             succeeded: boolean;
                         } & components["schemas"]["Exchange"];
                         meta: components["schemas"]["Meta"];

@@ -1,4 +1,6 @@
-package webhook
+// Package fault describes what went wrong with a destination in words for the subscriber.
+// The texts of errors are not for them: they can name addresses inside the network.
+package fault
 
 import (
 	"crypto/tls"
@@ -8,9 +10,9 @@ import (
 	"strings"
 )
 
-// tlsFault says in words for the subscriber what went wrong with TLS; it is empty where
-// something else did. What an endpoint says in an alert is of a fixed list of words.
-func tlsFault(err error) string {
+// TLS describes a failure of TLS; it is empty if something else failed. What an endpoint
+// reports in an alert is from a fixed list of words.
+func TLS(err error) string {
 	var (
 		verify  *tls.CertificateVerificationError
 		invalid x509.CertificateInvalidError
