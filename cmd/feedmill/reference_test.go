@@ -57,7 +57,7 @@ func writeCommand(t *testing.T, b *strings.Builder, cmd *cobra.Command) {
 		return
 	}
 	fmt.Fprintf(b, "\n## `%s`\n\n%s\n", cmd.CommandPath(), reference.Sentence(cmd.Short))
-	if !cmd.HasSubCommands() {
+	if !cmd.HasSubCommands() || cmd.Example != "" {
 		if cmd.Example == "" {
 			t.Errorf("%s has no example", cmd.CommandPath())
 		}
