@@ -2,6 +2,8 @@
 #
 #   make run      build and serve, with everything in ./feedmill-data
 #   make build    write bin/feedmill
+#   make static   write bin/feedmill-static, which needs no shared libraries
+#   make release  write programs, packages, an image and a chart to dist/; needs compilers for amd64 and arm64
 #   make test     install what is missing, lint, and run every test
 #   make lint     only the checks that run no test
 #   make fmt      format the code
@@ -10,6 +12,7 @@
 #   make mcp-client  install the client that tests the MCP server
 #   make iceberg  build a reader of Iceberg tables with iceberg-go for TestIcebergGo, a long test
 #   make clickhouse  install ClickHouse (550 MB) for TestClickHouse, a long test
+#   make helm     build Helm for TestChart
 #   make s3-server  build the S3 server of the tests
 #   make vulncheck  look for known vulnerabilities; needs the internet
 #   make bench    say how to run the benchmarks
@@ -35,7 +38,7 @@ MCP_CLIENT := bin/tools/mcp/installed
 
 CHECKS = go mod verify && GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
 
-.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools s3-server readers mcp-client clickhouse iceberg
+.PHONY: run build static release test lint vet staticcheck fmt vulncheck bench bench-guard clean setup openapi-tools s3-server readers mcp-client clickhouse iceberg helm
 
 run: build
 	bin/feedmill serve
@@ -44,11 +47,13 @@ run: build
 # traces do not need them. Go's linker exports the symbols of C for plugins, of which
 # there are none; only the linker of Linux knows the option.
 comma := ,
-SMALL := -s -w $(if $(filter Linux,$(shell uname -s)),-extldflags=-Wl$(comma)--no-export-dynamic$(comma)--gc-sections)
+LDFLAGS = -buildid= -s -w -X main.version=$(VERSION) -X github.com/feedmill/feedmill/internal/manual.updated=$(DATE)
+SMALL := $(if $(filter Linux,$(shell uname -s)),-extldflags=-Wl$(comma)--no-export-dynamic$(comma)--gc-sections)
 
 # Arrow's reader of Parquet links a gRPC client that is never used. The tag leaves out its
 # debugging pages, 0.1 MB of the program.
 TAGS := grpcnotrace
+STATIC := netgo,osusergo
 
 # SQLite then commits with fdatasync, which does not write the time of a change to the disk. With
 # a journaling file system that halves the time of a commit.
@@ -57,7 +62,18 @@ CFLAGS := -O2 -g -DHAVE_FDATASYNC=1
 # The same sources and the same version are the same bytes, wherever they lie.
 build:
 	@echo 'building bin/feedmill; the first build compiles SQLite and links DuckDB, which takes minutes, later ones seconds'
-	CGO_ENABLED=1 CGO_CFLAGS="$(CFLAGS)" go build -trimpath -buildvcs=false -tags $(TAGS) -ldflags "-buildid= $(SMALL) -X main.version=$(VERSION) -X github.com/feedmill/feedmill/internal/manual.updated=$(DATE)" -o bin/feedmill ./cmd/feedmill
+	CGO_ENABLED=1 CGO_CFLAGS="$(CFLAGS)" go build -trimpath -buildvcs=false -tags $(TAGS) -ldflags "$(LDFLAGS) $(SMALL)" -o bin/feedmill ./cmd/feedmill
+
+# A program without shared libraries runs on every Linux. Names of hosts and users are then looked
+# up by Go, so the warnings of the linker about the C library do not apply.
+ARCH := $(shell go env GOARCH)
+OUT := bin/feedmill-static
+
+static:
+	CGO_ENABLED=1 GOOS=linux GOARCH=$(ARCH) CC=$(CC) CXX=$(CXX) CGO_CFLAGS="$(CFLAGS)" go build -trimpath -buildvcs=false -tags $(TAGS),$(STATIC) -ldflags "$(LDFLAGS) -extldflags '-static -Wl$(comma)--gc-sections'" -o $(OUT) ./cmd/feedmill
+
+release:
+	scripts/release
 
 # Without the setting every process of the race detector, and so every package,
 # sleeps for a second before it ends. One package more than there are processors
@@ -105,7 +121,7 @@ bench-guard:
 	go run ./bench/guard -base '$(BASE)' $(ARGS)
 
 clean:
-	rm -rf bin
+	rm -rf bin dist
 
 setup:
 	@scripts/setup
@@ -142,6 +158,13 @@ readers: $(READERS)
 mcp-client: $(MCP_CLIENT)
 
 clickhouse: bin/tools/clickhouse/installed
+
+# Helm depends on the client of Kubernetes, so compiling it takes minutes.
+helm: bin/tools/helm
+
+bin/tools/helm: tools/helm/go.mod tools/helm/go.sum
+	go -C tools/helm build -o ../../bin/tools/ tool
+	@touch $@
 
 bin/tools/%/installed: tools/%/package.json tools/%/package-lock.json tools/%/.npmrc
 	@mkdir -p $(@D) && cp $^ $(@D)/
