@@ -38,6 +38,13 @@ func (c *Client) ServiceSchema(ctx context.Context) (json.RawMessage, error) {
 	return out, err
 }
 
+// DefinitionSchema reads the JSON Schema of the documents that feedmill apply reads.
+func (c *Client) DefinitionSchema(ctx context.Context) (json.RawMessage, error) {
+	var out json.RawMessage
+	_, err := c.call(ctx, http.MethodGet, "/schemas/definition.json", nil, &out)
+	return out, err
+}
+
 // OpenAPI reads the OpenAPI document of the API.
 func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	var out json.RawMessage

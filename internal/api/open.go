@@ -45,12 +45,13 @@ func (s *Server) openRoutes() []route {
 			return answer{status: http.StatusOK, contentType: contentType, body: text()}, nil
 		}
 	}
-	schema := func(name string) func(*call) (answer, error) {
-		return document("application/schema+json", sync.OnceValue(func() []byte { return openapi.Schema(name) }))
+	schema := func(text func() []byte) func(*call) (answer, error) {
+		return document("application/schema+json", sync.OnceValue(text))
 	}
 	return []route{
-		{method: "GET", path: "/schemas/rest-feed.json", handle: schema("RestFeed")},
-		{method: "GET", path: "/schemas/service.json", handle: schema("ServiceManifest")},
+		{method: "GET", path: "/schemas/rest-feed.json", handle: schema(func() []byte { return openapi.Schema("RestFeed", "A REST feed of Feedmill") })},
+		{method: "GET", path: "/schemas/service.json", handle: schema(func() []byte { return openapi.Schema("ServiceManifest", "A service manifest of Feedmill") })},
+		{method: "GET", path: "/schemas/definition.json", handle: schema(openapi.DefinitionSchema)},
 		{method: "GET", path: linkPath, query: linkParameters, long: true, handle: s.readLink},
 		{method: "GET", path: "/problems/{slug}", handle: s.getProblemType},
 		{method: "GET", path: "/healthz", handle: s.health},

@@ -66,7 +66,7 @@ func TestSchemas(t *testing.T) {
 // compiled is a schema that documents can be held to.
 func compiled(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.Schema(name)))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.Schema(name, "")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,5 +151,52 @@ func TestRestSchemaRefusesWhatTheServerDoes(t *testing.T) {
 	}
 	for _, in := range []string{`{}`, `{"feedId":"x"}`, `{"values":[1],"feedId":"df_1"}`, `{"request":{"url":"https://a.test/"},"path":"data"}`} {
 		check(`{"request":{"url":"https://a.test/{{n}}"},"each":{"in":`+in+`,"as":"n"}}`, false)
+	}
+}
+
+// TestDefinitionSchema holds documents of configuration files to the schema that editors check
+// them with.
+func TestDefinitionSchema(t *testing.T) {
+	t.Parallel()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(openapi.DefinitionSchema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("definition.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("definition.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, valid := range map[string]bool{
+		`{kind: Connection, name: shop, connector: postgres, config: {host: h, database: d, user: u, password: {env: PASSWORD}}}`:                                   true,
+		`{kind: Connection, name: shop, connector: postgres, config: {host: h, database: d, user: u, pasword: {env: P}}}`:                                           false,
+		`{kind: Connection, name: shop, serviceName: warehouse, connector: 7, config: {}}`:                                                                          false,
+		`{kind: Feed, name: orders, label: Orders, request: {url: "https://example.com/orders"}, auth: {kind: bearer, token: {keep: true}}, schedule: {every: 1h}}`: true,
+		`{kind: Feed, name: orders, request: {uri: "https://example.com/orders"}}`:                                                                                  false,
+		`{kind: Feed, name: paid, serviceName: shop, viewName: orders, query: {fields: [{field: status}]}, expectEvery: 1d}`:                                        true,
+		`{kind: Feed, name: prices, file: prices.csv}`:                                                                                                              true,
+		`{kind: Subscription, name: billing, id: sub_1, url: "https://example.com", events: [metric.created], delivery: {headers: {x-token: {file: token}}}}`:       true,
+		`{kind: Subscription, name: billing, url: "https://example.com", events: metric.created}`:                                                                   false,
+		`{kind: Subscription, url: "https://example.com", events: [metric.created]}`:                                                                                false,
+		`{kind: Sub, name: billing, url: "https://example.com", events: [metric.created]}`:                                                                          false,
+	} {
+		var value any
+		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatal(text, err)
+		}
+		asJSON, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		if err := schema.Validate(document); (err == nil) != valid {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -5,13 +5,15 @@ import (
 	"strings"
 )
 
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
 // Schema is one of the document's schemas as a JSON Schema of its own, with those
-// that it refers to.
-func Schema(name string) []byte {
+// that it refers to. title is its title.
+func Schema(name, title string) []byte {
 	components := document()["components"].(map[string]any)["schemas"].(map[string]any)
 	needed := map[string]any{}
 	root := standalone(components[name], components, needed).(map[string]any)
-	root["$schema"], root["title"], root["$defs"] = "https://json-schema.org/draft/2020-12/schema", "A REST feed of Feedmill", needed
+	root["$schema"], root["title"], root["$defs"] = dialect, title, needed
 	text, err := json.Marshal(root)
 	if err != nil {
 		panic(err)

@@ -323,6 +323,14 @@ class Operations(Transport):
         """Create a link for connecting a service: ``GET /data_feeds/creation_url``."""
         return self._data("GET", "/data_feeds/creation_url", {"serviceName": service_name, "redirectUri": redirect_uri}, headers=headers)
 
+    def definition_schema(
+        self,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """Get the JSON Schema of configuration files: ``GET /schemas/definition.json``."""
+        return self._raw("GET", "/schemas/definition.json", {}, headers=headers)
+
     def delete_connection(
         self,
         id: str,

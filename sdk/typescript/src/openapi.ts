@@ -1500,6 +1500,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/schemas/definition.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the JSON Schema of configuration files
+         * @description Returns the JSON Schema of the documents that `feedmill apply` reads. Editors use it to complete and check them.
+         */
+        get: operations["definitionSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/schemas/rest-feed.json": {
         parameters: {
             query?: never;
@@ -7145,6 +7165,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    definitionSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/schema+json": Record<string, unknown>;
                 };
             };
         };

@@ -20,6 +20,7 @@ export const operationTable = {
   createSubscription: ["POST", "/events/subscriptions", "data"],
   createWorkspace: ["POST", "/workspaces", "data"],
   creationUrl: ["GET", "/data_feeds/creation_url", "data"],
+  definitionSchema: ["GET", "/schemas/definition.json", "raw"],
   deleteConnection: ["DELETE", "/connections/{id}", "none"],
   deleteDataFeed: ["DELETE", "/data_feeds/{id}", "none"],
   deleteLink: ["DELETE", "/data_feeds/{id}/links/{lnk}", "none"],
