@@ -19,6 +19,8 @@ const (
 	DestinationListener DestinationKind = "listener"
 	// DestinationNATS is a subject of a NATS server, which a JetStream stream stores.
 	DestinationNATS DestinationKind = "nats"
+	// DestinationKafka is a topic of a Kafka cluster.
+	DestinationKafka DestinationKind = "kafka"
 )
 
 // Destination is where the deliveries of a subscription go.

@@ -4,6 +4,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/destination/broker"
+	"github.com/feedmill/feedmill/internal/destination/kafka"
 	"github.com/feedmill/feedmill/internal/destination/nats"
 	"github.com/feedmill/feedmill/internal/destination/webhook"
 	"github.com/feedmill/feedmill/internal/egress"
@@ -25,6 +26,7 @@ func (a *App) destinations() []destination {
 	return []destination{
 		&webhook.Kind{Transport: a.egress.Express(machine.OpenFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden, URLs: a.egress.Policy()},
 		broker.New(nats.Protocol{}, brokers),
+		broker.New(kafka.Protocol{}, brokers),
 	}
 }
 

@@ -55,6 +55,30 @@ type Settings struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// TLS is nil if the URL has the scheme without TLS. It has no server name.
 	TLS *tls.Config
+	// note is told of the sockets that Open opens, and of those that it could not open.
+	note func(address string, err error)
+}
+
+// Open opens a socket, with TLS if the URL has the scheme for it.
+func (s Settings) Open(ctx context.Context, network, address string) (net.Conn, error) {
+	socket, err := s.Dial(ctx, network, address)
+	if err != nil || s.TLS == nil {
+		return socket, err
+	}
+	secure := tls.Client(socket, s.TLSFor(address))
+	if err := secure.HandshakeContext(ctx); err != nil {
+		socket.Close()
+		s.note(address, err)
+		return nil, err
+	}
+	return secure, nil
+}
+
+// TLSFor is the configuration for a server at an address.
+func (s Settings) TLSFor(address string) *tls.Config {
+	config := s.TLS.Clone()
+	config.ServerName, _, _ = net.SplitHostPort(address)
+	return config
 }
 
 // Conn is a connection to a broker. Its methods may be called concurrently.

@@ -101,7 +101,7 @@ func (p *pool) join(key string, connect func(context.Context, *sockets) (Conn, e
 		if len(p.open) >= p.max && !p.evict() {
 			return nil, errBusy
 		}
-		s = &shared{pool: p, key: key, ready: make(chan struct{})}
+		s = &shared{pool: p, key: key, ready: make(chan struct{}), sockets: sockets{forbidden: make(chan struct{})}}
 		p.open[key] = s
 		// Others may wait for the connection when the context of this caller ends.
 		ctx, cancel := context.WithTimeout(context.Background(), connectTime)
@@ -264,7 +264,8 @@ func (s *shared) abandon() {
 
 // publish sends a message and leaves the connection. It returns when ctx ends, even if the
 // client does not: a client that takes hangTime longer loses its sockets. After a message
-// that the broker did not respond to, the next one goes over a new connection.
+// that the broker did not respond to, the next one goes over a new connection. The error is
+// that of a socket that the client could not open, if there is one.
 func (s *shared) publish(ctx context.Context, m feedmill.Message) error {
 	done := make(chan error, 1)
 	s.pool.work.Go(func() {
@@ -277,6 +278,7 @@ func (s *shared) publish(ctx context.Context, m feedmill.Message) error {
 			s.abandon()
 		}
 		return err
+	case <-s.sockets.forbidden:
 	case <-ctx.Done():
 	}
 	s.abandon()
@@ -285,5 +287,8 @@ func (s *shared) publish(ctx context.Context, m feedmill.Message) error {
 		defer hangs.Stop()
 		<-done
 	})
+	if err := s.sockets.dialError(); err != nil {
+		return err
+	}
 	return ctx.Err()
 }

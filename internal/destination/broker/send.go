@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -36,16 +37,19 @@ func (e *endpoint) publish(ctx context.Context, m feedmill.Message) (connected t
 // connect opens the connection of the endpoint over sockets.
 func (e *endpoint) connect(ctx context.Context, s *sockets) (Conn, error) {
 	settings := e.settings
-	settings.Dial = s.dialer(e.Dial)
+	settings.Dial = s.dialer(e.Dial, func(err error) bool { return errors.Is(err, e.Forbidden) })
+	settings.note = s.note
 	c, err := e.Connect(ctx, settings)
-	if err != nil {
-		// Clients replace the error of a socket by one of their own.
+	if err == nil {
+		return c, nil
+	}
+	// Clients replace the error of a socket by one of their own.
+	if _, responded := errors.AsType[*Failure](err); !responded {
 		if dialErr := s.dialError(); dialErr != nil {
 			return nil, dialErr
 		}
-		return nil, err
 	}
-	return c, nil
+	return nil, err
 }
 
 // HeaderName is the name of a header of a message, in lower case.

@@ -5,7 +5,6 @@ package nats
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"strings"
@@ -110,8 +109,7 @@ func (Protocol) Connect(ctx context.Context, s broker.Settings) (broker.Conn, er
 		o.Timeout = time.Until(deadline)
 	}
 	if s.TLS != nil {
-		host, _, _ := net.SplitHostPort(s.Address.Hosts[0])
-		o.Secure, o.TLSConfig = true, withName(s.TLS, host)
+		o.Secure, o.TLSConfig = true, s.TLSFor(s.Address.Hosts[0])
 	}
 	o.User, o.Password, o.Token = s.Credentials["username"], s.Credentials["password"], s.Credentials["token"]
 	if creds := s.Credentials["creds"]; creds != "" {
@@ -132,13 +130,6 @@ func (Protocol) Connect(ctx context.Context, s broker.Settings) (broker.Conn, er
 	}
 	c.nats = nc
 	return c, nil
-}
-
-// withName is a configuration for a server.
-func withName(config *tls.Config, host string) *tls.Config {
-	config = config.Clone()
-	config.ServerName = host
-	return config
 }
 
 // refusal is the error of a connection that was not opened.

@@ -1,16 +1,13 @@
 package nats
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -187,53 +184,16 @@ func TestTLS(t *testing.T) {
 
 // A server at an address that the policy forbids is not dialed.
 func TestForbiddenAddress(t *testing.T) {
-	l := listen(t)
-	for _, host := range []string{l.Addr().String(), strings.Replace(l.Addr().String(), "127.0.0.1", "localhost", 1)} {
-		r := brokertest.Open(t, newKind(t), "nats://"+host+"/a", "").Send(t.Context(), brokertest.Message("r", nil))
-		if r.Verdict != feedmill.VerdictRejected || !strings.HasPrefix(r.Error, "forbidden: ") {
-			t.Errorf("%s: %+v", host, r)
-		}
-	}
-	l.(*net.TCPListener).SetDeadline(time.Now())
-	if _, err := l.Accept(); !errors.Is(err, context.DeadlineExceeded) && !strings.Contains(fmt.Sprint(err), "timeout") {
-		t.Errorf("it was dialed: %v", err)
-	}
+	brokertest.CheckForbidden(t, newKind(t), "nats://%s/a")
 }
 
-// listen is a server that accepts connections and says nothing.
-func listen(t *testing.T) net.Listener {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	return l
-}
-
-// An attempt to a server that accepts connections and says nothing ends with its timeout,
-// and leaves no connection behind.
+// An attempt to a server that says nothing ends with its timeout.
 func TestSilentServer(t *testing.T) {
-	l := listen(t)
-	m := brokertest.Message("r", nil)
-	m.Timeout = 100 * time.Millisecond
-	r := brokertest.Open(t, newKind(t, loopback), "nats://"+l.Addr().String()+"/a", "").Send(t.Context(), m)
-	if r.Verdict != feedmill.VerdictRetry || r.Responded || !strings.HasPrefix(r.Error, "timeout: ") {
-		t.Errorf("%+v", r)
-	}
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	c.SetReadDeadline(time.Now().Add(20 * time.Second))
-	if n, err := c.Read(make([]byte, 1)); n != 0 || !strings.Contains(fmt.Sprint(err), "EOF") && !strings.Contains(fmt.Sprint(err), "reset") {
-		t.Errorf("the connection is open: %d, %v", n, err)
-	}
+	brokertest.CheckSilence(t, newKind(t, loopback), "nats://%s/a")
 }
 
 func TestCheckAddress(t *testing.T) {
-	for url, want := range map[string]string{
+	brokertest.CheckURLs(t, newKind(t), map[string]string{
 		"nats://h/a":                "",
 		"nats://h:1/a.b-c_d/e":      "",
 		"nats+tls://[2606::1]:1/a":  "",
@@ -261,12 +221,7 @@ func TestCheckAddress(t *testing.T) {
 		"nats://10.0.0.1:4222/a":    "egress policy",
 		"nats://localhost/a":        "egress policy",
 		"nats://0x7f.1/a":           "ambiguous",
-	} {
-		d, faults := brokertest.Define(t, newKind(t), feedmill.Destination{}, `{"url":"`+url+`"}`)
-		if want == "" && (faults != "" || d.URL != url || d.Kind != feedmill.DestinationNATS) || !strings.Contains(faults, want) || want != "" && faults == "" {
-			t.Errorf("%s: %q, want %q", url, faults, want)
-		}
-	}
+	})
 }
 
 func TestCheckCredentials(t *testing.T) {
@@ -279,7 +234,7 @@ func TestCheckCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	const jwt = "-----BEGIN NATS USER JWT-----\\na.b.c\\n------END NATS USER JWT------\\n"
-	for credentials, want := range map[string]string{
+	brokertest.CheckCredentials(t, newKind(t), "nats://example.com/a", map[string]string{
 		`null`:                            "",
 		`{}`:                              "",
 		`{"username":"u","password":"p"}`: "",
@@ -295,10 +250,5 @@ func TestCheckCredentials(t *testing.T) {
 		`{"token":"***"}`:     "no stored value",
 		`{"token":1}`:         "string",
 		`{"key":"k"}`:         "key",
-	} {
-		_, faults := brokertest.Define(t, newKind(t), feedmill.Destination{}, `{"url":"nats://example.com/a","delivery":{"credentials":`+credentials+`}}`)
-		if want == "" && faults != "" || !strings.Contains(faults, want) || want != "" && faults == "" {
-			t.Errorf("%s: %q, want %q", credentials, faults, want)
-		}
-	}
+	})
 }

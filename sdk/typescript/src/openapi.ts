@@ -3296,7 +3296,8 @@ export interface components {
                 concurrency?: number | null;
                 /**
                  * @description The credentials for a broker, at most 8 KiB. A change replaces all of them. Values are not shown again. `***` keeps a stored
-                 *     value. NATS: `username` and `password`, or `token`, or `creds` with the text of a credentials file.
+                 *     value. NATS: `username` and `password`, or `token`, or `creds` with the text of a credentials file. Kafka: `username`,
+                 *     `password`, and `mechanism`: `PLAIN` (the default), `SCRAM-SHA-256` or `SCRAM-SHA-512`.
                  */
                 credentials?: {
                     [key: string]: string | null;
@@ -3354,6 +3355,7 @@ export interface components {
              *
              *     - `https`, or `http` if the operator allows the host: a webhook. With `GET` it cannot have a query parameter `payload`.
              *     - `nats` or `nats+tls`: a subject of a NATS server, as in `nats://host:4222/subject`. A JetStream stream must store the subject.
+             *     - `kafka` or `kafka+tls`: a topic of a Kafka cluster, as in `kafka://host:9092,host2:9092/topic`. All in-sync replicas must acknowledge.
              */
             url?: string;
         };

@@ -148,12 +148,14 @@ func Subscription(kind feedmill.DestinationKind, url string) feedmill.Subscripti
 	}
 }
 
-// Open opens the endpoint of a URL with credentials, given as JSON.
-func Open(t *testing.T, kind interface {
+// opener is a kind that opens endpoints.
+type opener interface {
 	Name() feedmill.DestinationKind
 	Open(feedmill.Subscription, []byte) (feedmill.Endpoint, error)
-}, url, credentials string,
-) feedmill.Endpoint {
+}
+
+// Open opens the endpoint of a URL with credentials, given as JSON.
+func Open(t *testing.T, kind opener, url, credentials string) feedmill.Endpoint {
 	t.Helper()
 	e, err := kind.Open(Subscription(kind.Name(), url), []byte(credentials))
 	if err != nil {
