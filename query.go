@@ -27,6 +27,8 @@ const (
 type Query struct {
 	// Fields are the columns that are wanted, in order; none means all.
 	Fields []Field
+	// Computed are fields that are computed for each row. The others can use them.
+	Computed []Computed
 	// Where has the conditions on the rows, all of which must hold.
 	Where []Condition
 	// Tree is a condition that must hold besides, nil for none.

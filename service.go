@@ -54,6 +54,8 @@ type QueryPlan struct {
 	// aggregates were made here, of the rows that came.
 	Filters     []RanFilter
 	GroupedHere bool
+	// Computed are the computed fields that the query needs.
+	Computed []RanComputed
 }
 
 // RanFilter is a filter of a query and where it ran.

@@ -65,9 +65,11 @@ type QueryPreview struct {
 	Filters []RanFilter `json:"filters"`
 	// GroupedHere says that the aggregates were made by Feedmill, of the rows that the
 	// source gave.
-	GroupedHere bool            `json:"groupedHere"`
-	Requests    []TracedRequest `json:"requests"`
-	DurationMS  Milliseconds    `json:"durationMs"`
+	GroupedHere bool `json:"groupedHere"`
+	// Computed are the computed fields that the query needs.
+	Computed   []RanComputed   `json:"computed"`
+	Requests   []TracedRequest `json:"requests"`
+	DurationMS Milliseconds    `json:"durationMs"`
 }
 
 // RanFilter is a filter of a query and where it ran.
@@ -78,6 +80,14 @@ type RanFilter struct {
 	Op       string         `json:"op"`
 	Inverted bool           `json:"inverted"`
 	RanIn    feedmill.RanIn `json:"ranIn"`
+}
+
+// RanComputed is where a computed field of a query was computed.
+type RanComputed struct {
+	Name  string         `json:"name"`
+	RanIn feedmill.RanIn `json:"ranIn"`
+	// Reason says why Feedmill computed it; empty where the source did.
+	Reason string `json:"reason,omitempty"`
 }
 
 // QueryBounds is the time that a filter came to, without To itself.

@@ -18,7 +18,8 @@ func newQuery() *cobra.Command {
 are returned. A field is NAME, NAME=ALIAS or NAME:AGGREGATE, such as total:sum=revenue.
 Aggregates are sum, avg, min, max, count and countDistinct. Quote names that contain a
 colon, an equals sign or a comma. --group groups by a period,
-and --having selects groups by an aggregate.
+and --having selects groups by an aggregate. --compute adds a computed field, which
+the other flags can name; without --field, it is also returned.
 
 At most 100 rows are printed, and nothing is stored. --create creates a feed from the
 query, with all rows or the number in --limit. --spec prints the query as
@@ -70,6 +71,12 @@ var ranWords = map[feedmill.RanIn]string{
 	feedmill.RanInBoth:   "runs in the source and again in Feedmill",
 }
 
+// computedWords say where a field was computed.
+var computedWords = map[feedmill.RanIn]string{
+	feedmill.RanInSource: "runs in the source",
+	feedmill.RanInHere:   "runs in Feedmill",
+}
+
 // queryPreview prints the first rows of a query.
 func (p *printer) queryPreview(q client.QueryPreview, limit int, statement bool) error {
 	if statement {
@@ -90,6 +97,13 @@ func (p *printer) queryPreview(q client.QueryPreview, limit int, statement bool)
 				field = f.Fn + "(" + f.Field + ")"
 			}
 			p.printf("%s\n", fmt.Sprintf("-- %s %s%s: %s", field, not, f.Op, ranWords[f.RanIn]))
+		}
+		for _, c := range q.Computed {
+			why := ""
+			if c.Reason != "" {
+				why = ", because " + c.Reason
+			}
+			p.printf("%s\n", fmt.Sprintf("-- computed %s: %s%s", c.Name, computedWords[c.RanIn], why))
 		}
 		p.printf("\n")
 	}
@@ -137,6 +151,7 @@ type queryFlags struct {
 	every, cron     string
 	incremental     string
 	lookback        string
+	computed        []string
 }
 
 // addQuery adds those flags that say what is asked for.
@@ -156,6 +171,7 @@ func (q *queryFlags) addQuery(cmd *cobra.Command) {
 func (q *queryFlags) add(cmd *cobra.Command) {
 	q.addQuery(cmd)
 	f := cmd.Flags()
+	f.StringArrayVar(&q.computed, "compute", nil, "computed field such as 'margin=price - cost' (repeatable)")
 	f.StringVar(&q.feed.Name, "create", "", "create a feed with this name")
 	f.StringVar(&q.every, "every", "", "refresh interval, such as 1h")
 	f.StringVar(&q.cron, "cron", "", "refresh schedule (cron), such as '0 6 * * 1-5'")
@@ -184,6 +200,7 @@ type querySpec struct {
 }
 
 type queryBody struct {
+	Computed  []queryComputed     `json:"computed,omitzero"`
 	Fields    []queryField        `json:"fields"`
 	Where     json.RawMessage     `json:"where,omitzero"`
 	Sort      []map[string]string `json:"sort,omitzero"`
@@ -201,6 +218,11 @@ type queryField struct {
 	Select    *bool            `json:"select,omitzero"`
 	Filters   []queryFilter    `json:"filters,omitzero"`
 	Having    []queryHaving    `json:"having,omitzero"`
+}
+
+type queryComputed struct {
+	Name       string `json:"name"`
+	Expression string `json:"expression"`
 }
 
 type queryAggregate struct {
@@ -248,6 +270,11 @@ func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
 			return b, usagef("--where must be JSON")
 		}
 	}
+	for _, text := range q.computed {
+		if err := b.addComputed(text); err != nil {
+			return b, usagef("--compute %s: %w", text, err)
+		}
+	}
 	for _, text := range q.groups {
 		if err := b.addGroup(text); err != nil {
 			return b, usagef("--group %s: %w", text, err)
@@ -265,6 +292,9 @@ func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
 		}
 		for _, name := range names[:min(len(names), feedmill.MaxQueryFields)] {
 			b.Fields = append(b.Fields, queryField{Field: name})
+		}
+		for _, c := range b.Computed {
+			b.Fields = append(b.Fields, queryField{Field: c.Name})
 		}
 	}
 	for _, text := range q.filters {

@@ -39,6 +39,17 @@ func (q *queryBody) addGroup(text string) error {
 	return nil
 }
 
+// addComputed adds a computed field of the form NAME=EXPRESSION.
+func (q *queryBody) addComputed(text string) error {
+	name, rest, err := feedmill.ScanItem(text, "=")
+	expression := strings.TrimSpace(strings.TrimPrefix(rest, "="))
+	if err != nil || name.Text == "" || expression == "" {
+		return errors.Join(err, errors.New("must be NAME=EXPRESSION, such as margin=price-cost"))
+	}
+	q.Computed = append(q.Computed, queryComputed{strings.TrimSpace(name.Text), expression})
+	return nil
+}
+
 // addFilter adds a condition on a field, which need not be wanted for itself.
 func (q *queryBody) addFilter(text string) error {
 	condition, err := feedmill.ParseFilter(text)

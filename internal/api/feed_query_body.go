@@ -18,6 +18,9 @@ func (s *Server) queryFeed(c *call) (answer, error) {
 		return answer{}, err
 	}
 	q := query.Read(body, now())
+	if body.Has("computed") {
+		body.Fault("computed", "computed is not supported here. Create a feed from a query with computed fields, and query that feed.")
+	}
 	if err := c.finish(body); err != nil {
 		return answer{}, s.withQueryFaults(c, err, number, q)
 	}

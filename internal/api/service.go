@@ -146,10 +146,11 @@ type queryPreviewView struct {
 	Parameters []string             `json:"parameters"`
 	Bounds     []client.QueryBounds `json:"bounds"`
 	// Filters are those of the query and where they ran.
-	Filters     []client.RanFilter  `json:"filters"`
-	GroupedHere bool                `json:"groupedHere"`
-	Requests    []tracedView        `json:"requests"`
-	Duration    client.Milliseconds `json:"durationMs"`
+	Filters     []client.RanFilter   `json:"filters"`
+	GroupedHere bool                 `json:"groupedHere"`
+	Computed    []client.RanComputed `json:"computed"`
+	Requests    []tracedView         `json:"requests"`
+	Duration    client.Milliseconds  `json:"durationMs"`
 }
 
 // previewQuery answers the first rows of a query and how they were asked for.
@@ -164,7 +165,7 @@ func (s *Server) previewQuery(c *call) (answer, error) {
 		return answer{}, inSentences(err)
 	}
 	view := queryPreviewView{
-		Columns: viewColumns(p.Columns), Rows: p.Rows, Warnings: viewWarnings(p.Warnings), Parameters: []string{}, Bounds: []client.QueryBounds{}, Filters: []client.RanFilter{},
+		Columns: viewColumns(p.Columns), Rows: p.Rows, Warnings: viewWarnings(p.Warnings), Parameters: []string{}, Bounds: []client.QueryBounds{}, Filters: []client.RanFilter{}, Computed: []client.RanComputed{},
 		Requests: viewTrace(p.Trace), Duration: inMilliseconds(time.Since(began)),
 	}
 	if plan := p.Plan; plan != nil {
@@ -174,6 +175,9 @@ func (s *Server) previewQuery(c *call) (answer, error) {
 		}
 		for _, f := range plan.Filters {
 			view.Filters = append(view.Filters, client.RanFilter{Field: f.Field, Fn: string(f.Fn), Op: string(f.Op), Inverted: f.Inverted, RanIn: f.RanIn})
+		}
+		for _, c := range plan.Computed {
+			view.Computed = append(view.Computed, client.RanComputed(c))
 		}
 		view.GroupedHere = plan.GroupedHere
 	}

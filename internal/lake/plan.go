@@ -54,7 +54,7 @@ func planTree(v *Version, folder string, what *statement, format wire.Format, af
 	}
 	for i, scan := range scans {
 		s := *what
-		s.Writer, s.version, s.folder = query.NewWriter(duckdb.Dialect{}, columnName), v, folder
+		s.Writer, s.version, s.folder = newWriter(duckdb.Dialect{}, tree, columnName), v, folder
 		sql := s.selectRows(scan, after)
 		if i == 0 {
 			request.SQL, request.Args = sql, s.Args()
@@ -112,6 +112,15 @@ func PlanCount(v *Version, folder string, q feedmill.Query) (wire.Request, error
 	request.SQL = "SELECT CAST(count(*) AS BIGINT) AS f0, CAST(0 AS BIGINT) AS rn FROM (" + request.SQL + ")"
 	request.Names, request.Units, request.Nullable = []string{"count"}, nil, false
 	return request, nil
+}
+
+// newWriter makes a writer of a statement, in which a column of the table is called what the function
+// returns.
+func newWriter(d duckdb.Dialect, t *query.Tree, column func(query.Column) string) *query.Writer {
+	formulas := &query.Written{Formulas: &t.Formulas, Dialect: duckdb.Computed{}, Column: column}
+	w := query.NewWriter(d, formulas.SQL)
+	formulas.Bind = func(text string) string { return "CAST(" + w.Bind(text) + " AS VARCHAR)" }
+	return w
 }
 
 // statement writes the SQL of one query.

@@ -38,7 +38,7 @@ func (r *Reader) Select(ctx context.Context, v *Version, t *query.Tree) iter.Seq
 // columns go by their names, which they do not in what a worker is sent. With it
 // are the values of its parameters.
 func Explain(table string, t *query.Tree) (sql string, args []string) {
-	w := query.NewWriter(duckdb.Dialect{Standard: query.Standard{Readable: true}}, func(c query.Column) string { return quoteName(c.Name) })
+	w := newWriter(duckdb.Dialect{Standard: query.Standard{Readable: true}}, t, func(c query.Column) string { return quoteName(c.Name) })
 	var selected, groups, order []string
 	for _, o := range t.Outputs {
 		expression := w.Expression(o.Expression)

@@ -109,7 +109,7 @@ func (r *Reader) sortApart(ctx context.Context, v *Version, what *statement, aft
 			size += rows[to].bytes
 			to++
 		}
-		one.Writer = query.NewWriter(duckdb.Dialect{}, columnName)
+		one.Writer = newWriter(duckdb.Dialect{}, &tree, columnName)
 		sql := one.selectNumbered(v, rows[from:to])
 		if request.SQL == "" {
 			request.SQL, request.Args = sql, one.Args()
@@ -176,7 +176,7 @@ func (v *Version) scanRows(folder string, rows []int64) string {
 func (r *Reader) sortedNumbers(ctx context.Context, v *Version, what *statement, files map[string]string) ([]sortedRead, error) {
 	for _, prefix := range sortedPrefixes {
 		s := *what
-		s.Writer = query.NewWriter(duckdb.Dialect{}, columnName)
+		s.Writer = newWriter(duckdb.Dialect{}, s.tree, columnName)
 		request := wire.Request{SQL: s.selectKeys(v.scan("", 0), prefix), Args: s.Args(), Format: wire.FormatArrow, Files: files}
 		request.Names = append(append(numbered("p", len(s.tree.Sort)), numbered("h", len(s.tree.Sort))...), "rn", "size")
 		rows, sorted, err := r.readKeys(ctx, request, len(s.tree.Sort))

@@ -11,6 +11,7 @@ import (
 // over, of which more is known now, such as the digits of decimals.
 func (t *Tree) Over(columns []feedmill.Column) *Tree {
 	over := *t
+	over.Formulas, columns = t.Formulas.over(columns)
 	o := others(columns)
 	over.Outputs = make([]Output, len(t.Outputs))
 	for i, out := range t.Outputs {
@@ -89,14 +90,14 @@ func (o others) predicate(p Predicate) Predicate {
 
 // Tests reports whether a filter is about a column of the table.
 func (t *Tree) Tests(index int) bool {
-	return slices.ContainsFunc(columnsOf(t.Where), func(c Column) bool { return c.Index == index })
+	return slices.ContainsFunc(columnsOf(t.Where), func(c Column) bool { return t.Formulas.reads(c, index) })
 }
 
 // Gives reports whether a column of the table is needed for the result, besides
 // filters.
 func (t *Tree) Gives(index int) bool {
 	return t.Latest != nil && t.Latest.Index == index ||
-		slices.ContainsFunc(t.Tested(), func(e Expression) bool { return e.Column.Index == index }) ||
-		slices.ContainsFunc(t.Outputs, func(o Output) bool { return o.Column.Index == index }) ||
-		slices.ContainsFunc(t.Sort, func(k Key) bool { return k.Column.Index == index })
+		slices.ContainsFunc(t.Tested(), func(e Expression) bool { return t.Formulas.reads(e.Column, index) }) ||
+		slices.ContainsFunc(t.Outputs, func(o Output) bool { return t.Formulas.reads(o.Column, index) }) ||
+		slices.ContainsFunc(t.Sort, func(k Key) bool { return t.Formulas.reads(k.Column, index) })
 }

@@ -14,6 +14,12 @@ import (
 // and what it calls things. All of it is SQL.
 type Database interface {
 	Dialect
+	// CannotCompute is the reason why the database does not compute a formula, empty where it
+	// does. Compute adds formulas to the columns, of which some are used. Bound are the values of
+	// the first parameters, which they need.
+	CannotCompute(f *Formulas, formula int) string
+	Compute(f *Formulas, used []int)
+	Bound() []string
 	// From is the table.
 	From() string
 	// Column is a column as predicates compare it. Its values have an order and
@@ -57,6 +63,8 @@ type Plan struct {
 	// grouping, sorting and the limit are left too. HavingHere says it of the filters on
 	// groups that the database makes, and LimitHere of the limit and the offset.
 	GroupHere, HavingHere, LimitHere bool
+	// SortHere says that the rows, which are no groups, come in another order.
+	SortHere bool
 }
 
 // NewPlan divides a query: what the database tests exactly it is asked to, and
@@ -77,7 +85,7 @@ func NewPlan(t *Tree, d Database) *Plan {
 	p.HavingHere = !p.GroupHere && !canAll(d, t.Having)
 	p.LimitHere = (t.Limit > 0 || t.Offset > 0) && (len(p.Here) > 0 || p.HavingHere)
 	p.fetch()
-	w := &selection{Writer: NewWriter(d, d.Column), database: d}
+	w := newSelection(d)
 	switch {
 	case p.isExtremes(d):
 		p.SQL = w.extremes(p, sent)
@@ -85,7 +93,7 @@ func NewPlan(t *Tree, d Database) *Plan {
 		// An index serves the order of the column itself, which Key is not.
 		column := t.Sort[0].Column
 		p.SQL = w.top(p, append(slices.Clip(sent), Not{IsNull{column}})) + limit(t.Limit, 0)
-		rest := &selection{Writer: NewWriter(d, d.Column), database: d}
+		rest := newSelection(d)
 		p.Rest = rest.selectWhere(p, append(slices.Clip(sent), IsNull{column})) + rest.orderBy(t, t.Sort[1:])
 	default:
 		p.SQL = w.write(p, sent)
@@ -175,6 +183,11 @@ func (p *Plan) fetch() {
 			p.need(e)
 		}
 	}
+	if p.SortHere {
+		for _, k := range p.Tree.Sort {
+			p.need(k.Expression)
+		}
+	}
 	for _, c := range columnsOf(p.Here) {
 		p.need(Expression{Column: c})
 	}
@@ -243,6 +256,12 @@ func columnsOf(p Predicate) (all []Column) {
 type selection struct {
 	*Writer
 	database Database
+}
+
+func newSelection(d Database) *selection {
+	s := &selection{Writer: NewWriter(d, d.Column), database: d}
+	s.args = slices.Clone(d.Bound())
+	return s
 }
 
 func (s *selection) write(p *Plan, where All) string {

@@ -16,6 +16,7 @@ import (
 // the caller.
 func Read(o *strictjson.Object, now time.Time) feedmill.Query {
 	q := feedmill.Query{WeekStart: time.Monday, Now: now}
+	q.Computed = readComputed(o)
 	for _, field := range readObjects(o, "fields", feedmill.MaxQueryFields) {
 		readField(field, &q)
 	}

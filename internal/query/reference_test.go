@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query/compute"
 	"github.com/feedmill/feedmill/internal/reference"
 )
 
@@ -109,6 +110,10 @@ func TestReferenceOfOperators(t *testing.T) {
 	if len(aggregateMeanings) != len(feedmill.Aggregates) {
 		t.Errorf("%d aggregates have a meaning; there are %d", len(aggregateMeanings), len(feedmill.Aggregates))
 	}
-	fmt.Fprintf(&b, "\n## Limits\n\n- A query can have up to %d fields.\n- A field can have up to %d filters.\n- A filter can have up to %d values.\n- `where` can have up to %d filters and %d levels.\n- A field can have up to %d filters on aggregates (`having`).\n", feedmill.MaxQueryFields, feedmill.MaxFilters, feedmill.MaxFilterValues, feedmill.MaxWhereFilters, feedmill.MaxWhereDepth, feedmill.MaxHaving)
+	b.WriteString("\n## Functions of computed fields\n\n[Computed fields](queries.md#computed-fields) describes expressions and their operators. A null argument gives null, except in `if`, `coalesce` and `concat`.\n\n| Function | Result |\n|---|---|\n")
+	for _, f := range compute.Functions() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Usage, f.Meaning)
+	}
+	fmt.Fprintf(&b, "\n## Limits\n\n- A query can have up to %d fields.\n- A field can have up to %d filters.\n- A filter can have up to %d values.\n- `where` can have up to %d filters and %d levels.\n- A field can have up to %d filters on aggregates (`having`).\n- A query can have up to %d computed fields. An expression can have up to %d bytes and %d levels, and a text that it builds up to %d bytes.\n", feedmill.MaxQueryFields, feedmill.MaxFilters, feedmill.MaxFilterValues, feedmill.MaxWhereFilters, feedmill.MaxWhereDepth, feedmill.MaxHaving, feedmill.MaxComputed, feedmill.MaxComputedBytes, feedmill.MaxComputedDepth, feedmill.MaxComputedText)
 	reference.Check(t, "../..", "operators.md", b.String())
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,8 @@ import (
 // in the rest and tell of all of them together.
 func Resolve(q feedmill.Query, columns []feedmill.Column) (*Tree, *Faults) {
 	r := &resolver{query: &q, columns: columns, zone: cmp.Or(q.Zone, time.UTC), faults: new(Faults)}
-	tree := &Tree{Limit: q.Limit, Offset: q.Offset, Where: r.where(), Outputs: r.outputs()}
+	tree := &Tree{Limit: q.Limit, Offset: q.Offset, Formulas: r.computed()}
+	tree.Where, tree.Outputs = r.where(), r.outputs()
 	tree.Having = r.having()
 	tree.Filters, tree.Bounds = r.placed, r.bounds
 	tree.Sort = r.sortKeys(tree)
@@ -31,6 +33,8 @@ type resolver struct {
 	columns []feedmill.Column
 	zone    *time.Location
 	faults  *Faults
+	// failed are computed fields with faults.
+	failed []string
 	// bounds are the ranges that periods were found to be.
 	bounds []Bound
 	// placed are the filters that were resolved.
@@ -39,6 +43,9 @@ type resolver struct {
 
 // column finds a column by its name. One that is not there is a fault.
 func (r *resolver) column(name string, place feedmill.Fault) (Column, bool) {
+	if slices.Contains(r.failed, name) {
+		return Column{}, false
+	}
 	all := make([]string, len(r.columns))
 	for i := range r.columns {
 		if r.columns[i].Name == name {

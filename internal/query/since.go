@@ -25,6 +25,9 @@ func (r *resolver) since(tree *Tree) {
 	switch {
 	case !ok:
 		return
+	case tree.Formulas.Of(column) >= 0:
+		r.faults.Add(field, "a computed field cannot be used; use a field of the view")
+		return
 	case !slices.Contains(ordered, column.Type):
 		r.faults.Add(field, fmt.Sprintf("a column of type %s cannot be used; use one of %s", column.Type, list(ordered)))
 		return

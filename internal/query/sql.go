@@ -58,6 +58,12 @@ func (Standard) MatchText(m Match) string { return m.Text }
 // NoNUL is false.
 func (Standard) NoNUL() bool { return false }
 
+// Compute adds no formulas to the columns.
+func (Standard) Compute(*Formulas, []int) {}
+
+// Bound has no values.
+func (Standard) Bound() []string { return nil }
+
 // SortsNulls is false.
 func (Standard) SortsNulls() bool { return false }
 

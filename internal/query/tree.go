@@ -10,7 +10,9 @@ import (
 
 // Tree is a query that fits the columns of a table.
 type Tree struct {
-	Outputs []Output
+	// Formulas are the computed fields. Columns can be theirs.
+	Formulas Formulas
+	Outputs  []Output
 	// Where has what must hold for a row, all of it.
 	Where All
 	// Having is what must hold for a group. Its columns are derived.

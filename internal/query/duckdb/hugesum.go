@@ -19,7 +19,7 @@ func (t *Table) IsHugeSum(e query.Expression) bool {
 }
 
 func (t *Table) isHuge(e query.Expression) bool {
-	kind := t.Columns[e.Column.Index].Kind
+	kind := t.KindOf(e.Column)
 	return kind == Huge || kind == UnsignedHuge
 }
 

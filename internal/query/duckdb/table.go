@@ -14,6 +14,8 @@ import (
 type Table struct {
 	Dialect
 	query.Place
+	// bound are the values of the first parameters, which computed fields need.
+	bound []string
 	// Columns are what the columns of the query are in the table.
 	Columns []Column
 }
@@ -22,6 +24,8 @@ type Table struct {
 type Column struct {
 	Name string
 	Kind Kind
+	// SQL is the expression of a computed field.
+	SQL string
 }
 
 // Kind is how a type is compared and read.
@@ -60,6 +64,9 @@ func (t *Table) From() string {
 // Column is a column as it is compared.
 func (t *Table) Column(c query.Column) string {
 	of := t.Columns[c.Index]
+	if of.SQL != "" {
+		return of.SQL
+	}
 	name := query.Quote(of.Name)
 	switch of.Kind {
 	case Text:
@@ -89,6 +96,9 @@ func (t *Table) typeOf(c query.Column) string {
 
 // Fetched is a column as it is read.
 func (t *Table) Fetched(c query.Column) string {
+	if sql := t.Columns[c.Index].SQL; sql != "" {
+		return sql
+	}
 	switch t.Columns[c.Index].Kind {
 	case UnsignedHuge:
 		return "CAST(" + query.Quote(t.Columns[c.Index].Name) + " AS VARCHAR)"

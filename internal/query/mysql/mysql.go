@@ -30,6 +30,8 @@ type Column struct {
 	Indexed bool
 	// Charset and Collation are those of a Text, empty for other kinds.
 	Charset, Collation string
+	// SQL is the expression of a computed field.
+	SQL string
 }
 
 // Kind is how a type is compared and read.
@@ -65,6 +67,9 @@ func (t *Table) From() string { return Quote(t.Schema) + "." + Quote(t.Name) }
 // Column is a column as it is compared: texts as their bytes in UTF-8, whose order
 // is that of the code points and in which spaces at the end count.
 func (t *Table) Column(c query.Column) string {
+	if sql := t.Columns[c.Index].SQL; sql != "" {
+		return sql
+	}
 	name := Quote(t.Columns[c.Index].Name)
 	switch t.Columns[c.Index].Kind {
 	case Text, JSON:
@@ -90,6 +95,9 @@ func (t *Table) Fetched(c query.Column) string {
 	switch t.Columns[c.Index].Kind {
 	case Cast, Geometry, Bits:
 		return t.Column(c)
+	}
+	if sql := t.Columns[c.Index].SQL; sql != "" {
+		return sql
 	}
 	return Quote(t.Columns[c.Index].Name)
 }

@@ -25,6 +25,8 @@ type Table struct {
 	// UTF8 says that the database holds Unicode, so that patterns can name any
 	// character.
 	UTF8 bool
+	// bound are the values of the first parameters, which computed fields need.
+	bound []string
 }
 
 // Column is what a column is in the table.
@@ -39,6 +41,8 @@ type Column struct {
 	Equal Equality
 	// Labels are the values of an enum.
 	Labels []string
+	// SQL is the expression of a computed field.
+	SQL string
 }
 
 // Equality is how a type that is read as text tests for equal values.
@@ -86,6 +90,9 @@ func (t *Table) From() string { return query.Quote(t.Schema) + "." + query.Quote
 // Column is a column as it is compared.
 func (t *Table) Column(c query.Column) string {
 	of := t.Columns[c.Index]
+	if of.SQL != "" {
+		return of.SQL
+	}
 	name := query.Quote(of.Name)
 	switch of.Kind {
 	case Cast, JSON:

@@ -53,6 +53,11 @@ type Column struct {
 	Mixed, Blob bool
 }
 
+// CannotCompute is the reason why the database computes no formulas.
+func (*Table) CannotCompute(*query.Formulas, int) string {
+	return "SQLite stores decimals as floats, and its columns can have values of any type"
+}
+
 // From is the table, as t.
 func (t *Table) From() string { return query.Quote("main") + "." + query.Quote(t.Name) + " AS t" }
 

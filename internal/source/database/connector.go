@@ -185,6 +185,8 @@ type Explanation struct {
 	// are made here because one runs here.
 	Ran         func(f query.Placed) feedmill.RanIn
 	GroupedHere bool
+	// Computed are the computed fields that the query needs, and where each is computed.
+	Computed []feedmill.RanComputed
 }
 
 // Rows takes what is read. [feedmill.FetchSink] is one. An error of it ends the

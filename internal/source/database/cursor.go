@@ -142,7 +142,7 @@ func (d *definition) countNulls(ctx context.Context, table Table, columns []feed
 	if err := faults.Err(); err != nil {
 		return 0, err
 	}
-	done, err := table.Read(ctx, tree, nowhere{})
+	done, err := Run(ctx, table, tree, nowhere{})
 	return done.Rows, err
 }
 

@@ -23,7 +23,7 @@ func (d *definition) warnBehind(ctx context.Context, table Table, columns []feed
 		return nil, err
 	}
 	var greatest oneValue
-	if _, err := table.Read(ctx, tree, &greatest); err != nil || greatest == "" {
+	if _, err := Run(ctx, table, tree, &greatest); err != nil || greatest == "" {
 		return nil, err
 	}
 	return []feedmill.Warning{{Code: feedmill.WarnCursorBehind, Column: since.Field, Count: 1, Detail: fmt.Sprintf(

@@ -64,6 +64,9 @@ func parse(body []byte, now time.Time) (*definition, error) {
 	if d.incremental && d.query.Offset > 0 {
 		o.Fault("incremental", "incremental cannot be combined with offset, because the skipped rows would never be fetched. Remove one of them.")
 	}
+	if len(d.query.Computed) > 0 && d.rules.Or(feedmill.RulesCurrent) < feedmill.RulesCurrent {
+		o.Fault("rules", fmt.Sprintf("Computed fields require rules %d. Remove rules or computed.", feedmill.RulesCurrent))
+	}
 	o.RefuseUnknown()
 	if slices.ContainsFunc(faults.List, hidesQuery) {
 		return nil, faults.Refusal()

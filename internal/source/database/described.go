@@ -35,12 +35,22 @@ func (d *Described[T, D]) At() (schema, name string) { return D(&d.SQL).At() }
 func (d *Described[T, D]) Fields() []Field { return d.Found }
 
 // Plan divides a query between the database and this process.
-func (d *Described[T, D]) Plan(tree *query.Tree) *query.Plan { return query.NewPlan(tree, D(&d.SQL)) }
+func (d *Described[T, D]) Plan(tree *query.Tree) *query.Plan {
+	table := d.SQL
+	D(&table).Compute(&tree.Formulas, tree.Used())
+	return query.NewPlan(tree, D(&table))
+}
+
+// CannotCompute is the reason why the database does not compute a field.
+func (d *Described[T, D]) CannotCompute(f *query.Formulas, formula int) string {
+	return D(&d.SQL).CannotCompute(f, formula)
+}
 
 // Explain returns the statement.
 func (d *Described[T, D]) Explain(tree *query.Tree) Explanation {
 	shown := d.SQL
 	D(&shown).Show()
+	D(&shown).Compute(&tree.Formulas, tree.Used())
 	return Explain(query.NewPlan(tree, D(&shown)))
 }
 

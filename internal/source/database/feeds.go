@@ -8,6 +8,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
 // Feeds are the data feeds of workspaces.
@@ -95,6 +96,11 @@ func (t *feedTable) Fields() []Field {
 func (t *feedTable) Explain(tree *query.Tree) Explanation {
 	sql, args := t.feeds.Explain(t.feed, tree)
 	return Explanation{SQL: sql, Parameters: args, Ran: func(query.Placed) feedmill.RanIn { return feedmill.RanInSource }}
+}
+
+// CannotCompute is the reason why the worker of a feed does not compute a field.
+func (t *feedTable) CannotCompute(f *query.Formulas, formula int) string {
+	return f.CannotWrite(formula, duckdb.Computed{})
 }
 
 // Read runs a query of the feed.

@@ -132,12 +132,12 @@ func (d *definition) fetch(ctx context.Context, db Database, asksItself bool, fe
 	}
 	tree.MostNulls = d.mostNulls()
 	tree.Open, tree.Infinite = openDecimals(tree, feed, f.Rules), f.Rules < feedmill.RulesCurrent
-	explained := table.Explain(tree)
-	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds), GroupedHere: explained.GroupedHere}
+	explained := ExplainRun(table, tree)
+	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds), GroupedHere: explained.GroupedHere, Computed: explained.Computed}
 	for _, p := range tree.Filters {
 		fetched.Plan.Filters = append(fetched.Plan.Filters, feedmill.RanFilter{Field: p.Column.Name, Fn: p.Column.Of().Aggregate, Op: p.Op, Inverted: p.Inverted, RanIn: explained.Ran(p)})
 	}
-	done, err := table.Read(ctx, tree, follow.keepNumbers(counting{sink, &traced.Rows}))
+	done, err := Run(ctx, table, tree, follow.keepNumbers(counting{sink, &traced.Rows}))
 	fetched.Warnings = append(warnings, done.Warnings...)
 	if err != nil {
 		return fetched, lost(err)

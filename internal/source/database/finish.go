@@ -25,6 +25,8 @@ type Finish struct {
 	test query.Test
 	// group makes the groups, where that is left.
 	group *grouping
+	// sorting sorts the rows, where that is left.
+	sorting *sorting
 	// open holds rows until the types of open decimals are known, nil where there are
 	// none.
 	open *openRows
@@ -50,6 +52,11 @@ func NewFinish(p *query.Plan, out Rows, temp string) *Finish {
 		f.test = query.NewTest(p.Tree.Having, at)
 	case len(p.Here) > 0:
 		f.test = query.NewTest(p.Here, at)
+	case p.LimitHere:
+		f.test = query.NewTest(query.All{}, at)
+	}
+	if p.SortHere {
+		f.sorting = &sorting{plan: p}
 	}
 	f.sums = newSums(p.Tree, p.Fetched)
 	if p.Tree.Latest != nil {
@@ -130,6 +137,12 @@ func (f *Finish) take(ctx context.Context, run []columnar.Vector) error {
 			n = len(kept)
 		}
 	}
+	if f.sorting != nil {
+		if n == 0 {
+			return nil
+		}
+		return f.sorting.add(run, kept)
+	}
 	if n > 0 {
 		result := run[:len(f.plan.Tree.Outputs)]
 		if kept != nil && n < run[0].Len {
@@ -163,6 +176,11 @@ func (f *Finish) Next() string {
 
 // End hands on what could not be before all rows were there.
 func (f *Finish) End(ctx context.Context) (Done, error) {
+	if f.sorting != nil {
+		if err := f.sorted(ctx); err != nil {
+			return Done{}, err
+		}
+	}
 	if f.open != nil {
 		if err := f.decide(ctx); err != nil {
 			return Done{}, err

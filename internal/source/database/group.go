@@ -82,7 +82,7 @@ func (g *grouping) add(run []columnar.Vector, kept []int) error {
 		g.addRow(run, i)
 	}
 	if g.memory > groupMemory {
-		return Fail(ProblemTooMuch, "A filter of this query cannot run in the database, and the groups after it are too many for Feedmill to compute. Remove that filter or the aggregates.", nil)
+		return Fail(ProblemTooMuch, "A filter or computed field of this query cannot run in the database, and the groups after it are too many for Feedmill to compute. Remove that filter or field, or the aggregates.", nil)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/query/compute"
 )
 
 // origin tells the database of a connection apart from others. It is empty for the
@@ -112,7 +113,7 @@ type usage struct {
 }
 
 // usages are the fields whose order or equality decides about the rows of a query, by
-// their places in the table.
+// their places in the table. Computed fields come after those of the table.
 func usages(tree *query.Tree, key []string) map[int]*usage {
 	all := make(map[int]*usage)
 	use := func(c query.Column, purpose string) *usage {
@@ -172,6 +173,9 @@ func usages(tree *query.Tree, key []string) map[int]*usage {
 	if tree.Latest != nil {
 		use(*tree.Latest, "incremental").exact = true
 	}
+	for _, i := range tree.Formulas.Inputs(tree.Used()) {
+		use(tree.Formulas.Columns[i], "computed fields")
+	}
 	return all
 }
 
@@ -219,6 +223,9 @@ func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (fol
 	out := followed{feed: feed.ID, columns: Columns(fields), meant: tree, uses: usages(tree, keyOutputs(feed)), pins: d.pin(table, tree, origin)}
 	var faults []string
 	for i, u := range out.uses {
+		if i >= len(fields) { // a computed field, whose inputs are checked
+			continue
+		}
 		before, ok := was.Field(fields[i].Name)
 		switch {
 		case !ok || u.admits(before, &fields[i]):
@@ -360,6 +367,9 @@ func (d *definition) names() (names []string) {
 	}
 	if d.query.Since != nil {
 		names = append(names, d.query.Since.Field)
+	}
+	for _, c := range d.query.Computed {
+		names = append(names, compute.Names(c.Expression)...)
 	}
 	return names
 }

@@ -1137,6 +1137,7 @@ class PreviewHandle(TypedDict):
 class PreviewQueryResponse(TypedDict):
     bounds: list[PreviewQueryResponseBoundsItem]
     columns: list[Column]
+    computed: list[PreviewQueryResponseComputedItem]
     durationMs: float
     filters: list[PreviewQueryResponseFiltersItem]
     groupedHere: bool
@@ -1156,6 +1157,12 @@ PreviewQueryResponseBoundsItem = TypedDict(
         "to": "str",
     },
 )
+
+
+class PreviewQueryResponseComputedItem(TypedDict):
+    name: str
+    ranIn: Literal['source', 'here']
+    reason: NotRequired[str]
 
 
 class PreviewQueryResponseFiltersItem(TypedDict):
@@ -1736,6 +1743,7 @@ class RowFilter(TypedDict):
 
 
 class RowQuery(TypedDict):
+    computed: NotRequired[list[RowQueryComputedItem]]
     fields: NotRequired[list[RowQueryFieldsItem]]
     limit: NotRequired[int]
     offset: NotRequired[int]
@@ -1743,6 +1751,11 @@ class RowQuery(TypedDict):
     timezone: NotRequired[str]
     weekStart: NotRequired[Literal['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']]
     where: NotRequired[RowCondition1 | RowCondition2 | RowCondition3]
+
+
+class RowQueryComputedItem(TypedDict):
+    expression: str
+    name: str
 
 
 RowQueryFieldsItem = TypedDict(

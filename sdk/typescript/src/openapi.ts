@@ -3115,6 +3115,13 @@ export interface components {
             values?: components["schemas"]["FilterValues"];
         };
         RowQuery: {
+            /** @description Fields that are computed for each row. `fields`, `where`, `sort` and later computed fields can use them. Only for feeds built from a query and for previews of queries. */
+            computed?: {
+                /** @description An expression such as `price - cost`. See [Computed fields](/docs/reference/queries#computed-fields). */
+                expression: string;
+                /** @description The view has no field of this name. */
+                name: string;
+            }[];
             /** @description The columns of the result, in order. Default is all columns. */
             fields?: {
                 /**
@@ -6988,6 +6995,17 @@ export interface operations {
                                 to: string;
                             }[];
                             columns: components["schemas"]["Column"][];
+                            /** @description The computed fields that the query uses, and where each of them is computed. */
+                            computed: {
+                                name: string;
+                                /**
+                                 * @description `source`: in the source. `here`: in Feedmill, from the fetched rows.
+                                 * @enum {string}
+                                 */
+                                ranIn: "source" | "here";
+                                /** @description Why Feedmill computes the field. */
+                                reason?: string;
+                            }[];
                             /** Format: double */
                             durationMs: number;
                             /** @description The filters of the query in order, and where each of them ran. */

@@ -30,6 +30,10 @@ func Run(t *testing.T, db database.Database, view, others string) {
 	})
 	t.Run("inverse", func(t *testing.T) { testInverse(t, table) })
 	t.Run("random", func(t *testing.T) { testRandom(t, table) })
+	t.Run("computed", func(t *testing.T) {
+		testComputed(t, table)
+		testHostileComputed(t, table)
+	})
 	t.Run("hostile", func(t *testing.T) { testHostile(t, db, table, view) })
 	t.Run("since", func(t *testing.T) { testSince(t, table) })
 	t.Run("two tables", func(t *testing.T) { testTwo(t, db, view, others) })

@@ -26,7 +26,7 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 	err := t.each(ctx, t.View, statement, t.asSent(plan, columns), func(run []columnar.Vector) error {
 		for i := range run {
 			e := plan.Fetched[i]
-			if t.SQL.Columns[e.Column.Index].Kind == dialect.Real && columns[i].Type == columnar.TypeNumber && !e.CanOverflow() {
+			if t.SQL.KindOf(e.Column) == dialect.Real && columns[i].Type == columnar.TypeNumber && !e.CanOverflow() {
 				showSingles(run[i].Floats)
 			}
 			if t.SQL.IsHugeSum(e) && !plan.GroupHere {
@@ -75,7 +75,7 @@ func (t *table) asSent(plan *query.Plan, columns []feedmill.Column) []feedmill.C
 	for i, e := range plan.Fetched {
 		switch {
 		case !query.IsOpen(&sent[i]):
-		case t.SQL.Columns[e.Column.Index].Kind == dialect.UnsignedHuge, t.SQL.IsHugeSum(e):
+		case t.SQL.KindOf(e.Column) == dialect.UnsignedHuge, t.SQL.IsHugeSum(e):
 			sent[i] = feedmill.Column{Type: columnar.TypeText}
 		default:
 			sent[i].Precision = columnar.WideDigits

@@ -84,7 +84,7 @@ func (t *table) newReader(e query.Expression, c feedmill.Column, plan *query.Pla
 	grouped := plan.Tree.Grouped() && !plan.GroupHere
 	switch c.Type {
 	case columnar.TypeText:
-		if !grouped && t.SQL.Columns[e.Column.Index].Kind == dialect.Bytes {
+		if !grouped && t.SQL.KindOf(e.Column) == dialect.Bytes {
 			return readBytes
 		}
 		return readText
@@ -100,7 +100,7 @@ func (t *table) newReader(e query.Expression, c feedmill.Column, plan *query.Pla
 		}
 		return readDecimal
 	case columnar.TypeNumber:
-		if t.SQL.Columns[e.Column.Index].Kind == dialect.Real && !e.CanOverflow() {
+		if t.SQL.KindOf(e.Column) == dialect.Real && !e.CanOverflow() {
 			return readReal
 		}
 		return readNumber
