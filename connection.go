@@ -277,7 +277,7 @@ func (s ConnectorSetting) read(f strictjson.Field) (string, bool) {
 		}
 		return text, true
 	case s.PEM:
-		return readPEM(f)
+		return ReadPEM(f)
 	case s.Secret:
 		text, ok := f.Text()
 		if ok && (len(text) > maxSetting || strings.ContainsRune(text, 0)) {

@@ -43,8 +43,8 @@ func (c Connector) tlsMode() (ConnectorSetting, bool) {
 	return c.Settings[i], true
 }
 
-// readPEM reads certificates or a key. Its faults have nothing of the text.
-func readPEM(f strictjson.Field) (string, bool) {
+// ReadPEM reads certificates or a key; [Hidden] stays as it is. Its faults have nothing of the text.
+func ReadPEM(f strictjson.Field) (string, bool) {
 	text, ok := f.Text()
 	if !ok || text == Hidden {
 		return text, ok

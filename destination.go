@@ -35,11 +35,14 @@ type Destination struct {
 	// in it, which may be shown.
 	Config      []byte
 	ConfigNames []string
+	// Shown is the part of the configuration that is not secret, as JSON; only the package
+	// of the kind and clients read it. It is sealed in the store.
+	Shown []byte
 }
 
 // Equal reports whether two destinations are the same.
 func (d Destination) Equal(other Destination) bool {
-	return d.Kind == other.Kind && d.URL == other.URL && d.Method == other.Method && bytes.Equal(d.Config, other.Config)
+	return d.Kind == other.Kind && d.URL == other.URL && d.Method == other.Method && bytes.Equal(d.Config, other.Config) && bytes.Equal(d.Shown, other.Shown)
 }
 
 // DestinationRequest is what a request to create or change a subscription contains about
@@ -54,6 +57,14 @@ type DestinationRequest struct {
 	Was        Destination
 	OpenConfig func() ([]byte, error)
 	Faults     *Faults
+}
+
+// Member returns a member of delivery, if the request has it.
+func (r DestinationRequest) Member(name string) (strictjson.Field, bool) {
+	if r.Delivery == nil {
+		return strictjson.Field{}, false
+	}
+	return r.Delivery.Get(name)
 }
 
 // Message is what one attempt sends.

@@ -2,6 +2,7 @@ package feedmill
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"math"
 	"net/url"
@@ -267,6 +268,21 @@ type HTTPRequest struct {
 	Header [][2]string
 	// Body is sent with a POST.
 	Body []byte
+	// TLS has the certificates of the connection; nil means the usual ones.
+	TLS *ClientTLS
+}
+
+// ClientTLS has the certificates of connections to one endpoint.
+type ClientTLS struct {
+	// ID identifies the certificates. Connections and TLS sessions with different IDs are
+	// never shared.
+	ID string
+	// Authorities are PEM certificates that verify the server; empty means those of the
+	// system. If AddAuthorities is set, both are trusted.
+	Authorities    string
+	AddAuthorities bool
+	// Certificate is the client certificate; nil means none.
+	Certificate *tls.Certificate
 }
 
 // HTTPAnswer is what an endpoint answers.

@@ -27,6 +27,10 @@ func (s Subscription) ConfigRecord() string { return "sub/" + string(s.ID) + "/h
 // URLRecord is the record of a subscription's URL.
 func (s Subscription) URLRecord() string { return "sub/" + string(s.ID) + "/url" }
 
+// ShownRecord is the record of what is shown of the configuration of a subscription's
+// destination.
+func (s Subscription) ShownRecord() string { return "sub/" + string(s.ID) + "/shown" }
+
 // SecretsRecord is the record of a source's secrets.
 func (s Source) SecretsRecord() string { return string(s.ID) }
 

@@ -67,6 +67,27 @@ type DeliverySettings struct {
 	Headers       map[string]string `json:"headers"`
 	// Credentials has the names of the credentials for a broker; nil for webhooks.
 	Credentials map[string]string `json:"credentials,omitzero"`
+	// TLS and OAuth2 are nil if they are not set. Their secrets are hidden.
+	TLS    *WebhookTLS    `json:"tls,omitzero"`
+	OAuth2 *WebhookOAuth2 `json:"oauth2,omitzero"`
+}
+
+// WebhookTLS has the certificates of the connections to a webhook, as PEM texts.
+type WebhookTLS struct {
+	// CACert verifies the endpoint instead of the authorities of the system.
+	CACert     string `json:"caCert,omitzero"`
+	ClientCert string `json:"clientCert,omitzero"`
+	ClientKey  string `json:"clientKey,omitzero"`
+}
+
+// WebhookOAuth2 has the client credentials that the access tokens of a webhook are requested
+// with.
+type WebhookOAuth2 struct {
+	TokenURL     string `json:"tokenUrl"`
+	ClientID     string `json:"clientId"`
+	ClientSecret string `json:"clientSecret"`
+	Scope        string `json:"scope,omitzero"`
+	Audience     string `json:"audience,omitzero"`
 }
 
 // DisableAfter is how long nothing may get through before a subscription is

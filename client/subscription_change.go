@@ -36,6 +36,9 @@ type DeliveryChange struct {
 	Headers map[string]Field[string] `json:"headers,omitzero"`
 	// Credentials replaces the credentials for a broker.
 	Credentials Field[map[string]string] `json:"credentials,omitzero"`
+	// TLS and OAuth2 replace the stored ones as a whole.
+	TLS    Field[WebhookTLS]    `json:"tls,omitzero"`
+	OAuth2 Field[WebhookOAuth2] `json:"oauth2,omitzero"`
 }
 
 // ChangeSubscription changes a subscription and returns it as it is then.

@@ -243,7 +243,7 @@ func short(v *strictjson.Value, pointer string) string {
 	if v == nil {
 		return "(none)"
 	}
-	if strings.Contains(pointer, "headers") || strings.Contains(pointer, "credentials") || strings.Contains(pointer, "/auth") || strings.Contains(pointer, "/tls") {
+	if strings.Contains(pointer, "headers") || strings.Contains(pointer, "credentials") || strings.Contains(pointer, "/oauth2") || strings.Contains(pointer, "/auth") || strings.Contains(pointer, "/tls") {
 		return feedmill.Hidden
 	}
 	text := []rune(string(v.Append(nil)))

@@ -100,7 +100,7 @@ func (d *document) secret(kind string, v *strictjson.Value) (string, error) {
 func (d *document) secretAt(pointer string) string { return d.secrets[pointer] }
 
 // hiddenSettings are the objects of a subscription whose values the server does not show.
-var hiddenSettings = []string{"/delivery/headers", "/delivery/credentials"}
+var hiddenSettings = []string{"/delivery/headers", "/delivery/credentials", "/delivery/tls", "/delivery/oauth2"}
 
 // digest is the digest of the secrets of a document, and of the file of an upload. It is empty
 // for a document with neither.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -19,6 +21,8 @@ type subscriptionFields struct {
 	events, headers, without           []string
 	credentials                        []string
 	withoutCredentials                 bool
+	tls, oauth2                        []string
+	withoutTLS, withoutOAuth2          bool
 	timeout                            client.Duration
 	rate                               rateValue
 	concurrency                        int
@@ -39,6 +43,8 @@ func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 	f.addShapeFlags(flags)
 	flags.StringArrayVar(&f.headers, "header", nil, "extra header as name=value or name=@file (repeatable)")
 	flags.StringArrayVar(&f.credentials, "credential", nil, "credential for a broker as name=value or name=@file (repeatable)")
+	flags.StringArrayVar(&f.tls, "tls", nil, "caCert, clientCert or clientKey of a webhook as name=@file (repeatable)")
+	flags.StringArrayVar(&f.oauth2, "oauth2", nil, "tokenUrl, clientId, clientSecret, scope or audience as name=value or name=@file (repeatable)")
 	flags.Var((*durationValue)(&f.timeout), "timeout", "timeout of a request, up to 60s")
 	flags.Var(&f.rate, "rate-limit", "requests per second such as 10, or per time such as 100/1m; none removes the limit")
 	flags.IntVar(&f.concurrency, "concurrency", 0, "maximum concurrent requests")
@@ -74,6 +80,14 @@ with its own secret. If one of them fails, the other is printed and the exit cod
 		if err != nil {
 			return err
 		}
+		tls, err := readNamed[client.WebhookTLS]("--tls", f.tls)
+		if err != nil {
+			return err
+		}
+		oauth2, err := readNamed[client.WebhookOAuth2]("--oauth2", f.oauth2)
+		if err != nil {
+			return err
+		}
 		waits, err := f.waits()
 		if err != nil {
 			return err
@@ -96,7 +110,7 @@ with its own secret. If one of them fails, the other is printed and the exit cod
 			SigningSecret: secret,
 			Filter:        f.filter, Transform: f.transform, Preset: f.preset,
 			Name: f.name, URL: f.url, Events: f.events, HTTPOperation: f.method, Filters: client.Filters{ResourceID: f.resource},
-			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, Credentials: credentials, RetrySchedule: waits, DisableAfter: patience},
+			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, Credentials: credentials, TLS: tls, OAuth2: oauth2, RetrySchedule: waits, DisableAfter: patience},
 		})
 		if err != nil {
 			return err
@@ -131,12 +145,14 @@ func newSubscriptionsUpdate() *cobra.Command {
 	cmd := oneSubscription("update", "Change a subscription")
 	cmd.Long = `Changes only what the flags specify. An empty --name, --resource, --filter,
 --transform or --preset removes it.
---state paused stops deliveries, and --state active resumes them. --credential replaces
-all credentials of the subscription.`
+--state paused stops deliveries, and --state active resumes them. --credential, --tls and
+--oauth2 each replace all stored values of their kind. The value *** keeps a stored secret.`
 	f := newSubscriptionFields(cmd)
 	cmd.Flags().StringVar(&f.state, "state", "", "active, paused or disabled")
 	cmd.Flags().StringSliceVar(&f.without, "remove-header", nil, "remove an extra header")
 	cmd.Flags().BoolVar(&f.withoutCredentials, "remove-credentials", false, "remove all credentials")
+	cmd.Flags().BoolVar(&f.withoutTLS, "remove-tls", false, "remove the certificates")
+	cmd.Flags().BoolVar(&f.withoutOAuth2, "remove-oauth2", false, "remove the OAuth 2.0 client")
 	states := []string{string(feedmill.SubscriptionActive), string(feedmill.SubscriptionPaused), string(feedmill.SubscriptionDisabled)}
 	completeFlag(cmd, "state", completeOf(states...))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -156,7 +172,7 @@ func (f *subscriptionFields) given(flag string) bool { return f.cmd.Flags().Chan
 
 func (f *subscriptionFields) anyGiven() bool {
 	fields := []string{
-		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "credential", "remove-credentials", "timeout", "rate-limit", "concurrency", "ordered",
+		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "credential", "remove-credentials", "tls", "remove-tls", "oauth2", "remove-oauth2", "timeout", "rate-limit", "concurrency", "ordered",
 		"retry-schedule", "disable-after", "filter", "transform", "preset",
 	}
 	return slices.ContainsFunc(fields, f.given)
@@ -237,21 +253,73 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 	for _, name := range f.without {
 		d.Headers[name] = client.Reset[string]()
 	}
-	credentials, err := namedValues("--credential", f.credentials)
-	switch {
-	case err != nil:
+	secret, err := f.changeSecrets(&d)
+	if err != nil || !changed && !secret {
 		return nil, err
-	case len(credentials) > 0 && f.withoutCredentials:
-		return nil, usagef("specify --credential or --remove-credentials, not both")
-	case len(credentials) > 0:
-		d.Credentials = client.To(credentials)
-	case f.withoutCredentials:
-		d.Credentials = client.Reset[map[string]string]()
-	}
-	if !changed && len(credentials) == 0 && !f.withoutCredentials {
-		return nil, nil
 	}
 	return &d, nil
+}
+
+// changeSecrets sets what the flags say about credentials and certificates. It reports
+// whether they say anything.
+func (f *subscriptionFields) changeSecrets(d *client.DeliveryChange) (changed bool, err error) {
+	credentials, err := namedValues("--credential", f.credentials)
+	if err != nil {
+		return false, err
+	}
+	tls, err := readNamed[client.WebhookTLS]("--tls", f.tls)
+	if err != nil {
+		return false, err
+	}
+	oauth2, err := readNamed[client.WebhookOAuth2]("--oauth2", f.oauth2)
+	if err != nil {
+		return false, err
+	}
+	for flag, both := range map[string]bool{
+		"credential": len(credentials) > 0 && f.withoutCredentials, "tls": tls != nil && f.withoutTLS, "oauth2": oauth2 != nil && f.withoutOAuth2,
+	} {
+		if both {
+			return false, usagef("specify --%s or the flag that removes it, not both", flag)
+		}
+	}
+	switch {
+	case len(credentials) > 0:
+		d.Credentials, changed = client.To(credentials), true
+	case f.withoutCredentials:
+		d.Credentials, changed = client.Reset[map[string]string](), true
+	}
+	switch {
+	case tls != nil:
+		d.TLS, changed = client.To(*tls), true
+	case f.withoutTLS:
+		d.TLS, changed = client.Reset[client.WebhookTLS](), true
+	}
+	switch {
+	case oauth2 != nil:
+		d.OAuth2, changed = client.To(*oauth2), true
+	case f.withoutOAuth2:
+		d.OAuth2, changed = client.Reset[client.WebhookOAuth2](), true
+	}
+	return changed, nil
+}
+
+// readNamed reads the values of a repeated flag into the members of T; nil if there are none.
+func readNamed[T any](flag string, list []string) (*T, error) {
+	values, err := namedValues(flag, list)
+	if err != nil || len(values) == 0 {
+		return nil, err
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	v := new(T)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return nil, usagef("%s: %s is not a known name; see --help", flag, strings.TrimPrefix(err.Error(), "json: unknown field "))
+	}
+	return v, nil
 }
 
 // waits is what --retry-schedule says; nil means the schedule of the service.

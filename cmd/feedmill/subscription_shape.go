@@ -138,12 +138,17 @@ func newSubscriptionsTest() *cobra.Command {
 			}
 		}
 		ping, err := c.TestSubscription(ctx, args[0], e)
-		if err != nil {
-			return err
-		}
-		if err := shown(p, ping, nil, (*printer).ping); err != nil || ping.Succeeded {
-			return err
-		}
-		return errEndpoint
+		return p.tested(ping, err)
 	})
+}
+
+// tested prints the outcome of a test.
+func (p *printer) tested(ping client.Ping, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := shown(p, ping, nil, (*printer).ping); err != nil || ping.Succeeded {
+		return err
+	}
+	return errEndpoint
 }

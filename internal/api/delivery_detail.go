@@ -97,6 +97,9 @@ func (s *Server) sent(sub feedmill.Subscription, d feedmill.Delivery, a feedmill
 		for _, name := range to.ConfigNames {
 			header(name, feedmill.Hidden)
 		}
+		if _, oauth2 := shownOptions(to); oauth2 != nil {
+			header("authorization", feedmill.Hidden)
+		}
 	}
 	return v
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -67,7 +68,22 @@ func (s *Server) viewDeliverySettings(sub feedmill.Subscription) client.Delivery
 	for _, name := range sub.Destination.ConfigNames {
 		shown[name] = feedmill.Hidden
 	}
+	v.TLS, v.OAuth2 = shownOptions(sub.Destination)
 	return v
+}
+
+// shownOptions are the options of a webhook whose secrets are hidden.
+func shownOptions(d feedmill.Destination) (*client.WebhookTLS, *client.WebhookOAuth2) {
+	var v struct {
+		TLS    *client.WebhookTLS    `json:"tls"`
+		OAuth2 *client.WebhookOAuth2 `json:"oauth2"`
+	}
+	if len(d.Shown) > 0 {
+		if err := json.Unmarshal(d.Shown, &v); err != nil {
+			panic("what is shown of a destination is not valid: " + err.Error()) // it is made here
+		}
+	}
+	return v.TLS, v.OAuth2
 }
 
 func publicNames(internal []string) []string {

@@ -20,15 +20,16 @@ import (
 // net/http.
 //
 // It keeps at most maxIdle idle connections and reads at most maxBody bytes of a response.
-// Connections and TLS sessions are never shared between workspaces.
+// Connections and TLS sessions are never shared between workspaces, or between requests with
+// different certificates.
 func (c *Client) Express(maxIdle int, maxBody int64) *Express {
 	x := &Express{client: c, maxBody: maxBody, secure: newHandshaker(c.rootCAs)}
 	maxIdle = min(maxIdle, maxIdleConns)
 	x.pool = newConnPool(maxIdle)
-	x.fallback = &transports{make: func(workspace feedmill.ID) *http.Transport {
+	x.fallback = &transports{make: func(workspace feedmill.ID, s *feedmill.ClientTLS) *http.Transport {
 		t := c.Transport()
 		t.MaxIdleConns = max(maxIdle/maxTransports, 1)
-		t.TLSClientConfig.ClientSessionCache = x.secure.sessionsOf(workspace)
+		x.secure.configure(t.TLSClientConfig, workspace, s)
 		return t
 	}}
 	return x
@@ -70,7 +71,7 @@ func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.
 		return t.useNetHTTP(ctx, deadline, r, timing)
 	}
 	// The pool only has connections to hosts that the policy allows.
-	key := connKey{workspace: r.Workspace, scheme: r.URL.Scheme, host: r.URL.Host}
+	key := connKey{workspace: r.Workspace, scheme: r.URL.Scheme, host: r.URL.Host, tls: tlsID(r.TLS)}
 	c, err := t.pool.acquire(ctx, deadline, key)
 	if err != nil {
 		return feedmill.HTTPAnswer{}, err
@@ -83,7 +84,7 @@ func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.
 		}
 		t.pool.opening(key)
 	}
-	c, err = t.dial(ctx, deadline, key, r.URL, timing)
+	c, err = t.dial(ctx, deadline, key, r, timing)
 	t.pool.opened(key)
 	if needsHTTP2(err) {
 		t.secure.onlyHTTP2.note(r.URL.Host)
@@ -96,7 +97,7 @@ func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.
 	if err == nil {
 		timing.FirstByte = time.Since(start)
 	}
-	if c.notHTTP1 && t.offersHTTP2(ctx, deadline, c, r.URL) {
+	if c.notHTTP1 && t.offersHTTP2(ctx, deadline, c, r) {
 		t.secure.onlyHTTP2.note(r.URL.Host)
 		return t.useNetHTTP(ctx, deadline, r, timing)
 	}
@@ -114,8 +115,9 @@ func (t *Express) canSend(r *feedmill.HTTPRequest) bool {
 	return isPlain(r.URL.Host) && arePlain(r.Header)
 }
 
-// dial opens a connection to the host of a URL.
-func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, u *url.URL, timing *feedmill.Timing) (*conn, error) {
+// dial opens a connection for a request.
+func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, r *feedmill.HTTPRequest, timing *feedmill.Timing) (*conn, error) {
+	u := r.URL
 	if err := t.client.policy.CheckURL(u); err != nil {
 		return nil, err
 	}
@@ -131,7 +133,7 @@ func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, u *
 		return t.pool.add(key, socket), nil
 	}
 	began := time.Now()
-	secured, err := t.secure.handshake(ctx, socket, key.workspace, u.Hostname(), "http/1.1")
+	secured, err := t.secure.handshake(ctx, socket, r, "http/1.1")
 	timing.TLS = time.Since(began)
 	if err != nil {
 		return nil, err

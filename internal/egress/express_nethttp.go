@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"sync"
 	"time"
 
@@ -25,7 +24,7 @@ func (t *Express) useNetHTTP(ctx context.Context, deadline time.Time, r *feedmil
 	for _, field := range r.Header {
 		req.Header.Set(field[0], field[1])
 	}
-	resp, err := t.fallback.of(r.Workspace).RoundTrip(req)
+	resp, err := t.fallback.of(r.Workspace, r.TLS).RoundTrip(req)
 	*timing = clock.timing()
 	if err != nil {
 		cancel()
@@ -37,18 +36,18 @@ func (t *Express) useNetHTTP(ctx context.Context, deadline time.Time, r *feedmil
 
 // offersHTTP2 reports whether an endpoint supports HTTP/2, after it negotiated no protocol
 // and did not respond in HTTP/1.1. It makes a handshake and sends no request.
-func (t *Express) offersHTTP2(ctx context.Context, deadline time.Time, c *conn, u *url.URL) bool {
+func (t *Express) offersHTTP2(ctx context.Context, deadline time.Time, c *conn, r *feedmill.HTTPRequest) bool {
 	const h2 = "h2"
 	if c.secure == nil || c.secure.ConnectionState().NegotiatedProtocol != "" {
 		return false
 	}
 	ctx, cancel := until(ctx, deadline)
 	defer cancel()
-	socket, err := t.client.DialContext(ctx, "tcp", addressOf(u))
+	socket, err := t.client.DialContext(ctx, "tcp", addressOf(r.URL))
 	if err != nil {
 		return false
 	}
-	secured, err := t.secure.handshake(ctx, socket, c.key.workspace, u.Hostname(), h2)
+	secured, err := t.secure.handshake(ctx, socket, r, h2)
 	if err != nil {
 		return false
 	}
@@ -70,9 +69,10 @@ func (b *cancellingBody) Close() error {
 // maxTransports is the maximum number of transports of net/http.
 const maxTransports = 64
 
-// transports has the transports of net/http, one for each workspace that needs one.
+// transports has the transports of net/http, one for each workspace and each set of
+// certificates that needs one.
 type transports struct {
-	make func(workspace feedmill.ID) *http.Transport
+	make func(workspace feedmill.ID, s *feedmill.ClientTLS) *http.Transport
 
 	mu   sync.Mutex
 	used []usedTransport // the most recently used last
@@ -80,16 +80,17 @@ type transports struct {
 
 type usedTransport struct {
 	workspace feedmill.ID
+	tls       string
 	*http.Transport
 }
 
-// of returns the transport of a workspace. It drops the least recently used one if there
-// are too many.
-func (t *transports) of(workspace feedmill.ID) *http.Transport {
+// of returns the transport of a workspace and its certificates. It drops the least recently
+// used one if there are too many.
+func (t *transports) of(workspace feedmill.ID, s *feedmill.ClientTLS) *http.Transport {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.used) - 1; i >= 0; i-- {
-		if found := t.used[i]; found.workspace == workspace {
+		if found := t.used[i]; found.workspace == workspace && found.tls == tlsID(s) {
 			copy(t.used[i:], t.used[i+1:])
 			t.used[len(t.used)-1] = found
 			return found.Transport
@@ -99,8 +100,8 @@ func (t *transports) of(workspace feedmill.ID) *http.Transport {
 		go t.used[0].CloseIdleConnections()
 		t.used = append(t.used[:0], t.used[1:]...)
 	}
-	made := t.make(workspace)
-	t.used = append(t.used, usedTransport{workspace, made})
+	made := t.make(workspace, s)
+	t.used = append(t.used, usedTransport{workspace, tlsID(s), made})
 	return made
 }
 

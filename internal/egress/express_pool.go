@@ -22,6 +22,7 @@ const (
 type connKey struct {
 	workspace    feedmill.ID
 	scheme, host string // as in the URL
+	tls          string // the ID of a [feedmill.ClientTLS]
 }
 
 // connPool counts all connections and keeps the idle ones.

@@ -177,7 +177,7 @@ func TestAnswersInRecords(t *testing.T) {
 				s.Write([]byte(tt.text[i:]))
 				s.Close()
 			}()
-			secured, err := trusting.handshake(t.Context(), here, "ws_1", "example.com", "http/1.1")
+			secured, err := trusting.handshake(t.Context(), here, &feedmill.HTTPRequest{Workspace: "ws_1", URL: u}, "http/1.1")
 			if err != nil {
 				t.Fatal(err)
 			}

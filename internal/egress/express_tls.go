@@ -38,11 +38,12 @@ func newHandshaker(roots *x509.CertPool) *handshaker {
 
 // handshake starts TLS on a connection and offers one protocol. It closes the socket on
 // failure.
-func (h *handshaker) handshake(ctx context.Context, socket net.Conn, workspace feedmill.ID, name, protocol string) (*tlsConn, error) {
+func (h *handshaker) handshake(ctx context.Context, socket net.Conn, r *feedmill.HTTPRequest, protocol string) (*tlsConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	config := h.config.Clone()
-	config.ClientSessionCache = h.sessionsOf(workspace)
+	h.configure(config, r.Workspace, r.TLS)
+	name := r.URL.Hostname()
 	config.ServerName, config.NextProtos = name, []string{protocol}
 	if host, err := parseHost(name); err == nil && host.name != "" {
 		config.ServerName = host.name
@@ -56,22 +57,54 @@ func (h *handshaker) handshake(ctx context.Context, socket net.Conn, workspace f
 	return c, nil
 }
 
-// sessionsOf returns the TLS sessions that a workspace can resume.
-func (h *handshaker) sessionsOf(workspace feedmill.ID) tls.ClientSessionCache {
-	return sessions{h.sessions, string(workspace)}
+// configure sets the certificates of a connection, and the TLS sessions that it can resume.
+func (h *handshaker) configure(config *tls.Config, workspace feedmill.ID, s *feedmill.ClientTLS) {
+	config.ClientSessionCache = sessions{h.sessions, string(workspace) + " " + tlsID(s)}
+	if s == nil {
+		return
+	}
+	if s.Authorities != "" {
+		config.RootCAs = h.authorities(s)
+	}
+	if s.Certificate != nil {
+		config.Certificates = []tls.Certificate{*s.Certificate}
+	}
 }
 
+// authorities returns the certificate authorities of a connection.
+func (h *handshaker) authorities(s *feedmill.ClientTLS) *x509.CertPool {
+	pool := x509.NewCertPool()
+	if s.AddAuthorities {
+		if h.config.RootCAs != nil {
+			pool = h.config.RootCAs.Clone()
+		} else if system, err := x509.SystemCertPool(); err == nil {
+			pool = system
+		}
+	}
+	pool.AppendCertsFromPEM([]byte(s.Authorities))
+	return pool
+}
+
+// tlsID identifies certificates; it is empty if there are none.
+func tlsID(s *feedmill.ClientTLS) string {
+	if s == nil {
+		return ""
+	}
+	return s.ID
+}
+
+// sessions are the TLS sessions of one owner: a workspace and its certificates.
 type sessions struct {
-	all       tls.ClientSessionCache
-	workspace string
+	all   tls.ClientSessionCache
+	owner string
 }
 
 func (s sessions) Get(name string) (*tls.ClientSessionState, bool) {
-	return s.all.Get(s.workspace + " " + name)
+	return s.all.Get(s.owner + " " + name)
 }
 
 func (s sessions) Put(name string, session *tls.ClientSessionState) {
-	s.all.Put(s.workspace+" "+name, session)
+	s.all.Put(s.owner+" "+name, session)
 }
 
 // needsHTTP2 reports whether a handshake failed because the endpoint does not support

@@ -20,7 +20,8 @@ type SubscriptionStore interface {
 }
 
 // SealedURLs is a store in which the URLs of subscriptions are sealed: many are
-// secrets, as whoever knows one can post to it. Those that were stored before
+// secrets, as whoever knows one can post to it. What is shown of their configurations is
+// sealed too. Those that were stored before
 // they were sealed are read as they are, until a [Sealer] or a change comes to them.
 type SealedURLs struct {
 	Store SubscriptionStore
@@ -31,11 +32,15 @@ type SealedURLs struct {
 const urlSeal = "sealed:"
 
 func (s SealedURLs) seal(sub feedmill.Subscription) (feedmill.Subscription, error) {
-	if sub.Destination.URL == "" { // a listener has none
+	to := &sub.Destination
+	if to.URL == "" { // a listener has none
 		return sub, nil
 	}
-	sealed, err := s.Vault.Seal([]byte(sub.Destination.URL), sub.URLRecord())
-	sub.Destination.URL = urlSeal + base64.StdEncoding.EncodeToString(sealed)
+	sealed, err := s.Vault.Seal([]byte(to.URL), sub.URLRecord())
+	to.URL = urlSeal + base64.StdEncoding.EncodeToString(sealed)
+	if err == nil && len(to.Shown) > 0 {
+		to.Shown, err = s.Vault.Seal(to.Shown, sub.ShownRecord())
+	}
 	return sub, err
 }
 
@@ -50,6 +55,9 @@ func (s SealedURLs) open(ctx context.Context, sub feedmill.Subscription) (feedmi
 	}
 	plain, err := s.Vault.Unseal(ctx, bytes, sub.URLRecord())
 	sub.Destination.URL = string(plain)
+	if err == nil && len(sub.Destination.Shown) > 0 {
+		sub.Destination.Shown, err = s.Vault.Unseal(ctx, sub.Destination.Shown, sub.ShownRecord())
+	}
 	return sub, err
 }
 

@@ -1,11 +1,10 @@
 package webhook
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/feedmill/feedmill"
 )
@@ -36,34 +35,73 @@ func (k *Kind) Define(r feedmill.DestinationRequest) (d feedmill.Destination, co
 		}
 		r.Faults.Note(at, payloadClash)
 	}
-	config, err = defineHeaders(r, &d, changesURL)
+	config, err = k.defineSettings(r, &d, changesURL)
 	return d, config, err
 }
 
-// defineHeaders makes the extra headers. Their values were given for one origin and go to
-// no other: a change that names another origin starts without them, and has to say so.
-func defineHeaders(r feedmill.DestinationRequest, d *feedmill.Destination, changesURL bool) (config []byte, err error) {
-	change := readHeaders(r)
-	moves := changesURL && len(r.Was.ConfigNames) > 0 && !sameOrigin(d.URL, r.Was.URL)
-	if change == nil {
-		if moves {
-			r.Faults.Note("/delivery/headers", "The new URL has another origin, so the stored headers are not sent to it. Set the headers again, or null for none.")
-		}
+// defineSettings makes the headers, the certificates and the client credentials. They were
+// given for one origin and go to no other: a change that names another origin starts
+// without them, and has to say so.
+func (k *Kind) defineSettings(r feedmill.DestinationRequest, d *feedmill.Destination, changesURL bool) (config []byte, err error) {
+	headers, hasHeaders := readHeaders(r), false
+	tls, hasTLS := r.Member("tls")
+	auth, hasAuth := r.Member("oauth2")
+	if hasHeaders = headers != nil; !hasHeaders && !hasTLS && !hasAuth && !changesURL && !r.ResetDelivery {
 		return nil, nil
 	}
-	var old map[string]string
-	if len(r.Was.Config) > 0 && !moves {
-		if config, err = r.OpenConfig(); err != nil {
-			return nil, err
+	was, err := settingsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	kept, moved := was, ""
+	if changesURL && !sameOrigin(d.URL, r.Was.URL) {
+		kept, moved = settings{}, "url"
+	}
+	made := settings{Headers: kept.Headers}
+	if !r.ResetDelivery {
+		made.OAuth2 = kept.OAuth2
+		if hasAuth {
+			made.OAuth2 = k.readOAuth2(auth, kept.OAuth2)
 		}
-		if err := json.Unmarshal(config, &old); err != nil {
-			return nil, err
+		if kept.OAuth2 != nil && made.OAuth2 != nil && !sameOrigin(kept.OAuth2.TokenURL, made.OAuth2.TokenURL) {
+			kept, moved = settings{}, "oauth2.tokenUrl"
+		}
+		made.TLS = kept.TLS
+		if hasTLS {
+			made.TLS = readCertificates(tls, kept.TLS, d.URL)
 		}
 	}
-	headers := change.apply(old, r.Faults)
-	d.Config, d.ConfigNames = nil, slices.Sorted(maps.Keys(headers))
-	if len(headers) == 0 {
-		return nil, nil
+	if moved != "" && !r.ResetDelivery {
+		refuseKeeping := func(stored, given bool, name string) {
+			if stored && !given {
+				r.Faults.Note("/delivery/"+name, fmt.Sprintf("The new %s has another origin, so the stored value of %s is not sent to it. Set %s again, or null for none.", moved, name, name))
+			}
+		}
+		refuseKeeping(len(was.Headers) > 0, hasHeaders, "headers")
+		refuseKeeping(was.TLS != nil, hasTLS, "tls")
+		refuseKeeping(was.OAuth2 != nil, hasAuth, "oauth2")
 	}
-	return json.Marshal(headers, json.Deterministic(true))
+	if hasHeaders {
+		made.Headers = headers.apply(kept.Headers, r.Faults)
+	}
+	if _, ok := made.Headers["Authorization"]; ok && made.OAuth2 != nil {
+		r.Faults.Note("/delivery/oauth2", "oauth2 sets the header Authorization, which delivery.headers has too. Remove one of them.")
+	}
+	d.Config, d.ConfigNames = nil, slices.Sorted(maps.Keys(made.Headers))
+	if d.Shown, err = made.shown(); err != nil {
+		return nil, err
+	}
+	return made.config()
+}
+
+// settingsOf are the settings before a change.
+func settingsOf(r feedmill.DestinationRequest) (settings, error) {
+	if len(r.Was.Config) == 0 {
+		return settings{}, nil
+	}
+	config, err := r.OpenConfig()
+	if err != nil {
+		return settings{}, err
+	}
+	return parseSettings(config)
 }

@@ -18,7 +18,7 @@ func (e *endpoint) request(m feedmill.Message) (r feedmill.HTTPRequest, err erro
 	if e.url == nil {
 		return r, errors.New("the subscription's URL is not valid")
 	}
-	r = feedmill.HTTPRequest{Workspace: e.workspace, Method: e.method, URL: e.url, Header: append(m.Header, e.header...), Body: m.Payload}
+	r = feedmill.HTTPRequest{Workspace: e.workspace, Method: e.method, URL: e.url, Header: append(m.Header, e.header...), Body: m.Payload, TLS: e.tls}
 	if e.method == http.MethodGet {
 		r.Header = slices.DeleteFunc(r.Header, func(h [2]string) bool { return h[0] == "Content-Type" })
 		r.URL, err = withPayload(e.url, m.Payload)

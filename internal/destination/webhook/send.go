@@ -27,11 +27,22 @@ func (e *endpoint) Send(ctx context.Context, m feedmill.Message) (r feedmill.Res
 		r.Timing = timing
 		r.Timing.Total = time.Since(start)
 	}()
+	token := ""
+	if e.client != nil {
+		if token, err = e.token(ctx, e.client, start.Add(m.Timeout)); err != nil {
+			return e.tokenFailed(err, m.Timeout)
+		}
+		req.Header = append(req.Header, [2]string{"Authorization", "Bearer " + token})
+		defer func() { mask(&r, token) }()
+	}
 	a, err := e.Transport.Exchange(ctx, start.Add(m.Timeout), &req, &timing)
 	if err != nil {
 		return e.failed(err, m.Timeout)
 	}
 	defer a.Body.Close()
+	if e.client != nil && a.Status == http.StatusUnauthorized {
+		e.tokens.drop(e.client.key, token)
+	}
 	r = feedmill.Result{Verdict: verdict(a.Status), Responded: true, Status: a.Status, Header: keptHeader(a.Header, a.HeaderCut)}
 	if !r.Delivered() {
 		r.Error = "the endpoint returned " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
@@ -99,9 +110,23 @@ func (e *endpoint) failed(err error, timeout time.Duration) feedmill.Result {
 		return retry("the endpoint's response is not valid: " + string(unreadable))
 	}
 	if text := fault.TLS(err); text != "" {
-		return retry("the TLS connection failed: " + text)
+		return retry("the TLS connection failed: " + text + expired(e.tls, time.Now()))
 	}
 	return retry("the connection closed before the response was complete")
+}
+
+// tokenFailed describes an attempt without an access token.
+func (e *endpoint) tokenFailed(err error, timeout time.Duration) feedmill.Result {
+	if refused, ok := errors.AsType[*errToken](err); ok {
+		return feedmill.Result{Verdict: feedmill.VerdictRetry, Responded: refused.responded, Class: "auth", Error: refused.text}
+	}
+	r := e.failed(err, timeout)
+	if r.Verdict == feedmill.VerdictRejected {
+		r.Error = "the operator's egress policy forbids the address of oauth2.tokenUrl"
+		return r
+	}
+	r.Error = "the token request failed: " + r.Error
+	return r
 }
 
 // retry is the result of an attempt without a response.

@@ -25,7 +25,7 @@ func (k *Kind) readURL(f strictjson.Field) (text string, ok bool) {
 		note(fmt.Sprintf("url must have at most %d bytes.", feedmill.MaxSubscriptionURL))
 	}
 	u, err := url.Parse(text)
-	if err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if err != nil || !isPrintable(text) {
 		note("url must be an ASCII URL such as https://example.com/hook. Percent-encode special characters.")
 		return text, false
 	}

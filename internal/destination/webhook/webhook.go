@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/feedmill/feedmill"
 )
 
@@ -36,6 +34,8 @@ type Kind struct {
 	Forbidden error
 	// URLs decides where subscriptions may point to.
 	URLs URLPolicy
+
+	tokens tokens
 }
 
 // Name is the name of the kind.
@@ -55,21 +55,26 @@ type endpoint struct {
 	// url is nil if it cannot be used, which is reported when it is.
 	url    *url.URL
 	header [][2]string
+	tls    *feedmill.ClientTLS
+	client *client // nil without OAuth 2.0
 }
 
-// Open prepares sending to a subscription. The configuration holds its extra headers.
+// Open prepares sending to a subscription. The configuration holds its [settings].
 func (k *Kind) Open(sub feedmill.Subscription, config []byte) (feedmill.Endpoint, error) {
 	e := &endpoint{Kind: k, workspace: sub.Workspace, method: sub.Destination.Method}
 	e.url, _ = url.Parse(sub.Destination.URL)
-	if len(config) == 0 {
-		return e, nil
-	}
-	var headers map[string]string
-	if err := json.Unmarshal(config, &headers); err != nil {
+	s, err := parseSettings(config)
+	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		e.header = append(e.header, [2]string{name, headers[name]})
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		e.header = append(e.header, [2]string{name, s.Headers[name]})
+	}
+	if e.tls, err = s.TLS.open(); err != nil {
+		return nil, err
+	}
+	if e.client, err = newClient(sub.Workspace, s.OAuth2, e.tls); err != nil {
+		return nil, err
 	}
 	return e, nil
 }

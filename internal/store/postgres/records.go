@@ -18,7 +18,7 @@ var dialect = record.Dialect{
 	SubscriptionColumns: `id, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
 		timeout, rate_limit, rate_per, concurrency, ordered, secrets, headers, header_names,
 		created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until,
-		retries, disable_after, failing_since, failures, destination, filter, filter_key, transform, preset`,
+		retries, disable_after, failing_since, failures, destination, filter, filter_key, transform, preset, shown`,
 	ForUpdate:     ` FOR UPDATE`,
 	SkipLocked:    ` FOR UPDATE SKIP LOCKED`,
 	LockWorkspace: `SELECT FROM workspaces WHERE id = ?1 FOR NO KEY UPDATE`,

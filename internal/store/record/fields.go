@@ -33,7 +33,7 @@ func Subscription(s *feedmill.Subscription, k Kinds) []any {
 		k.Time(&s.CreatedAt), k.Time(&s.UpdatedAt), k.Time(&s.DeletedAt), k.Time(&s.LastSuccessAt), k.Time(&s.WarnedAt), k.Time(&s.ListenUntil),
 		waits{&d.Retries},
 		k.Duration(&d.DisableAfter), k.Time(&s.FailingSince), &s.Failures, &to.Kind,
-		&s.Filter, &s.FilterKey, &s.Shape.Transform, &s.Shape.Preset,
+		&s.Filter, &s.FilterKey, &s.Shape.Transform, &s.Shape.Preset, &to.Shown,
 	}
 }
 

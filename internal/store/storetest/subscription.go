@@ -119,7 +119,7 @@ var subscriptionCases = []testCase{
 		a, b := newWorkspace(t, s), newWorkspace(t, s)
 		one, two := newSubscription(a.ID, "metric.created", "tag.*"), newSubscription(a.ID, "datasource.*")
 		one.Destination.Method, one.ResourceID, one.State, one.DisabledReason = "GET", "m 1/ü", feedmill.SubscriptionDisabled, feedmill.DisabledGone
-		one.Destination.Config, one.Destination.ConfigNames = []byte("sealed"), []string{"X-One", "X-Two"}
+		one.Destination.Config, one.Destination.ConfigNames, one.Destination.Shown = []byte("sealed"), []string{"X-One", "X-Two"}, []byte("shown")
 		one.Delivery = feedmill.DeliverySettings{
 			Timeout: 1500 * time.Millisecond, RateLimit: 7, RatePer: time.Minute, Concurrency: 3, Ordered: true,
 			Retries: feedmill.RetrySchedule{1500 * time.Millisecond, time.Minute, 24 * time.Hour}, DisableAfter: feedmill.NeverDisable,
@@ -201,7 +201,7 @@ var subscriptionCases = []testCase{
 		old := subscribe(t, s, w.ID, "metric.*")
 		changed := newSubscription(newWorkspace(t, s).ID, "tag.created", "dashboard.*")
 		changed.Name, changed.ResourceID = "new", "d_1"
-		changed.Destination = feedmill.Destination{Kind: "another", URL: "https://example.org/", Method: "GET", Config: []byte("h"), ConfigNames: []string{"A"}}
+		changed.Destination = feedmill.Destination{Kind: "another", URL: "https://example.org/", Method: "GET", Config: []byte("h"), ConfigNames: []string{"A"}, Shown: []byte("s")}
 		changed.State, changed.DisabledReason = feedmill.SubscriptionDisabled, feedmill.DisabledByUser
 		changed.Delivery = feedmill.DeliverySettings{
 			Timeout: time.Second, RateLimit: 2, RatePer: time.Hour, Concurrency: 1, Ordered: true,

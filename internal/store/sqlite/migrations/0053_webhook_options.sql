@@ -1,0 +1,2 @@
+-- What clients can see of the configuration of a destination, sealed.
+ALTER TABLE subscriptions ADD COLUMN shown BLOB;
