@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,25 @@ func (e Event) Match() (name, wildcard, resource string) {
 		resource = InternalFilter(e.Source, ID(e.ResourceID))
 	}
 	return name, Family(name) + ".*", resource
+}
+
+// EveryEvent is the name that stands for all events except those of the gateway's family.
+const EveryEvent = "*"
+
+// Everything is [EveryEvent] for the internal name of an event that it includes, and empty for
+// others.
+func Everything(name string) string {
+	if IsInternalName(name) {
+		return ""
+	}
+	return EveryEvent
+}
+
+// Includes reports whether the names of a subscription, in their public or internal form,
+// include an event of that name.
+func Includes(names []string, name string) bool {
+	return slices.Contains(names, name) || slices.Contains(names, Family(name)+".*") ||
+		!IsInternalName(name) && !IsSourceName(name) && slices.Contains(names, EveryEvent)
 }
 
 // Family is the part of an event's name before the last dot.

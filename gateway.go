@@ -20,6 +20,9 @@ const (
 // feed.
 var gatewayFields = map[string]string{"dataSourceId": "dataFeedId"}
 
+// SourceWildcard is the public name of all events of the gateway's family.
+const SourceWildcard = publicFamily + ".*"
+
 // InternalName maps a public event name or wildcard of the family to its
 // internal twin; every other name stays as it is.
 func InternalName(public string) string {

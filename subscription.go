@@ -57,7 +57,7 @@ type Subscription struct {
 	Name      string
 	// Destination is where the deliveries go.
 	Destination Destination
-	// Events are exact types and family wildcards such as "metric.*".
+	// Events are exact types, family wildcards such as "metric.*", and [EveryEvent].
 	Events []string
 	// ResourceID, where set, is the only resource that the subscription
 	// hears of; for the datasource family it is a data feed's id.
@@ -200,7 +200,7 @@ func isPublicName(name string) bool { return !IsInternalName(name) }
 func (s Subscription) Selects(e Event) bool {
 	name, wildcard, resource := e.Match()
 	for topic, filter := range s.Topics() {
-		if (topic == name || topic == wildcard) && (filter == "" || filter == resource) {
+		if (topic == name || topic == wildcard || topic == Everything(name)) && (filter == "" || filter == resource) {
 			return true
 		}
 	}
@@ -230,7 +230,9 @@ type ListenerMessage struct {
 	// Delivery is one to answer, with the headers that a webhook would have;
 	// nil where the message is a sign of life.
 	Delivery *DueDelivery
-	Headers  map[string]string
+	// Test marks an event that was not published. It is not answered.
+	Test    bool
+	Headers map[string]string
 	// Until is when the listener ends unless it stays connected.
 	Until time.Time
 }

@@ -92,6 +92,11 @@ func TestSelects(t *testing.T) {
 		{[]string{InternalName("datafeed.source.refreshed")}, InternalFilter("ds_1", "df_1"), news, true},
 		{[]string{InternalName("datafeed.source.refreshed")}, InternalFilter("ds_1", "df_2"), news, false},
 		{[]string{"metric.*"}, "", news, false},
+		{[]string{EveryEvent}, "", event, true},
+		{[]string{EveryEvent}, "m_1", event, true},
+		{[]string{EveryEvent}, "m_2", event, false},
+		{[]string{EveryEvent}, "", news, false},
+		{[]string{InternalName("datafeed.source.*"), EveryEvent}, "m_2", news, true},
 	} {
 		s := Subscription{Events: test.events, ResourceID: test.filter}
 		if got := s.Selects(test.event); got != test.want {

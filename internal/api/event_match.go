@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/feedmill/feedmill"
 )
@@ -55,9 +54,9 @@ func (v *matchView) filter(of feedmill.FilterVerdict) {
 
 func match(sub feedmill.Subscription, e feedmill.Event) matchView {
 	v := matchView{Subscription: sub.ID}
-	name, wildcard, resource := e.Match()
+	name, _, resource := e.Match()
 	switch {
-	case !slices.Contains(sub.Events, name) && !slices.Contains(sub.Events, wildcard):
+	case !feedmill.Includes(sub.Events, name):
 		v.Reason, v.Detail = new(unmatchedType), fmt.Sprintf("The subscription does not include %s or its family.", e.Type)
 	case sub.ResourceID != "" && sub.ResourceID != resource:
 		v.Reason, v.Detail = new(unmatchedResource), "The subscription is limited to another resource."

@@ -19,19 +19,8 @@ const testPing = "test.ping"
 // testSubscription sends an event to a subscription now and responds with what the endpoint
 // returned.
 func (s *Server) testSubscription(c *call) (answer, error) {
-	body, err := c.readOptionalObject()
+	e, err := s.readTest(c)
 	if err != nil {
-		return answer{}, err
-	}
-	e := feedmill.NewEvent{Type: testPing}
-	if f, ok := body.Given("type"); ok {
-		e.Type = s.sampleType(f)
-	}
-	if f, ok := body.Given("data"); ok {
-		e.Data = sampleData(f)
-	}
-	body.RefuseUnknown()
-	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
 	sub, err := s.subscription(c)
@@ -44,6 +33,23 @@ func (s *Server) testSubscription(c *call) (answer, error) {
 		return answer{}, explainData(err, "/data")
 	}
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{subscriptionURL(sub.ID)}, pingView{a.Error == "", viewExchange(a)}}), nil
+}
+
+// readTest reads the event of a test request.
+func (s *Server) readTest(c *call) (e feedmill.NewEvent, err error) {
+	body, err := c.readOptionalObject()
+	if err != nil {
+		return e, err
+	}
+	e.Type = testPing
+	if f, ok := body.Given("type"); ok {
+		e.Type = s.sampleType(f)
+	}
+	if f, ok := body.Given("data"); ok {
+		e.Data = sampleData(f)
+	}
+	body.RefuseUnknown()
+	return e, c.refusal()
 }
 
 // sampleType reads the type of an event that is not published: any of the catalogue, or a
@@ -172,7 +178,7 @@ func allSources(names []string) bool {
 func (s *Server) preview(c *call, sub feedmill.Subscription, e feedmill.NewEvent, payload []byte) (tryView, error) {
 	match := matchView{Matches: true, Detail: "The event matches the subscription."}
 	switch {
-	case !slices.Contains(sub.Events, e.Type) && !slices.Contains(sub.Events, feedmill.Family(e.Type)+".*"):
+	case !feedmill.Includes(sub.Events, e.Type):
 		match = matchView{Reason: new(unmatchedType), Detail: fmt.Sprintf("The subscription does not include %s or its family.", e.Type)}
 	case limits(sub, e.Type) && sub.ResourceID != e.ResourceID:
 		match = matchView{Reason: new(unmatchedResource), Detail: "The subscription is limited to another resource."}

@@ -90,7 +90,7 @@ func (f *Filters) evaluateEvent(filters *workspaceFilters, e *feedmill.Event) (v
 	name, wildcard, resource := e.Match()
 	var filter feedmill.EventFilter
 	var until time.Time
-	for _, topic := range [4]filterTopic{{name, ""}, {wildcard, ""}, {name, resource}, {wildcard, resource}} {
+	for _, topic := range [6]filterTopic{{name, ""}, {wildcard, ""}, {feedmill.Everything(name), ""}, {name, resource}, {wildcard, resource}, {feedmill.Everything(name), resource}} {
 		for _, s := range filters.byTopic[topic] {
 			if filter == nil {
 				filter, verdicts, until = f.Evaluator.Open(e.Payload), make(feedmill.FilterVerdicts), time.Now().Add(feedmill.MaxFilterTime)

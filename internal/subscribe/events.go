@@ -19,9 +19,18 @@ type event struct {
 
 func (e event) isSource() bool { return feedmill.IsSourceName(e.name) }
 
-// readEvents reads the names; one that stands there again is folded.
-func (s *Subscriptions) readEvents(body *strictjson.Object, faults *feedmill.Faults) (events []event) {
+// readEvents reads the names; one that stands there again is folded. [feedmill.EveryEvent]
+// stands for all events of the halves that halves reports.
+func (s *Subscriptions) readEvents(body *strictjson.Object, faults *feedmill.Faults, halves func(source bool) bool) (events []event) {
+	every := -1
+	n := 0
 	for f, name := range body.Texts("events", feedmill.MaxSubscribedEvents) {
+		if n++; name == feedmill.EveryEvent {
+			if every++; every == 0 {
+				events = append(events, s.everyEvent(f.Pointer(), halves)...)
+			}
+			continue
+		}
 		if slices.ContainsFunc(events, func(e event) bool { return e.name == name }) {
 			continue
 		}
@@ -35,8 +44,29 @@ func (s *Subscriptions) readEvents(body *strictjson.Object, faults *feedmill.Fau
 		}
 		events = append(events, e)
 	}
+	if every >= 0 && n > every+1 {
+		faults.Note("/events", "events must be only * if it has *, which includes all other events.")
+	}
 	return events
 }
+
+// everyEvent is what * stands for in a request: the gateway's family, if it is available, and
+// all others.
+func (s *Subscriptions) everyEvent(pointer string, halves func(source bool) bool) (events []event) {
+	if halves(true) {
+		refusal, _ := errors.AsType[*feedmill.Error](s.Catalogue.CheckSubscribed(feedmill.SourceWildcard))
+		if refusal == nil || !halves(false) {
+			events = append(events, event{name: feedmill.SourceWildcard, pointer: pointer, unavailable: refusal})
+		}
+	}
+	if halves(false) {
+		events = append(events, event{name: feedmill.EveryEvent, pointer: pointer})
+	}
+	return events
+}
+
+// bothHalves are those of a new subscription.
+func bothHalves(bool) bool { return true }
 
 func internalNames(events []event) []string {
 	names := make([]string, len(events))

@@ -35,7 +35,14 @@ func (s *Subscriptions) readFields(ctx context.Context, body *strictjson.Object,
 	}
 	delivery, err := s.readDestination(ctx, body, was, faults, &given)
 	if _, ok := body.Get("events"); ok {
-		given.events = s.readEvents(body, faults)
+		halves := bothHalves
+		switch {
+		case was.ID != "":
+			halves = func(source bool) bool { return source == was.OfSources() }
+		case feedmill.HandleOf(ctx) != nil: // a handle names a single subscription, as it was exported
+			halves = func(source bool) bool { return !source }
+		}
+		given.events = s.readEvents(body, faults, halves)
 	}
 	if f, ok := body.Get("filters"); ok {
 		given.resource = readFilters(f)

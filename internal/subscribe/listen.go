@@ -15,13 +15,14 @@ import (
 // gateway's family and others: it has one connection and one secret. Otherwise
 // it is like [Subscriptions.Create].
 func (s *Subscriptions) Listen(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error)) (made feedmill.IssuedSubscription, err error) {
-	events := s.readEvents(body, faults)
+	events := s.readEvents(body, faults, bothHalves)
 	var resource string
 	if f, ok := body.Get("filters"); ok {
 		if given := readFilters(f); given != nil {
 			resource = *given
 		}
 	}
+	secret := readSecret(body)
 	body.RefuseUnknown()
 	if err := faults.Refusal(); err != nil {
 		return made, err
@@ -43,7 +44,7 @@ func (s *Subscriptions) Listen(ctx context.Context, workspace feedmill.ID, body 
 	if sub.ResourceID, err = s.internalFilter(ctx, workspace, resource, ofFeed); err != nil {
 		return made, err
 	}
-	if made, err = s.issue(sub, ""); err != nil {
+	if made, err = s.issue(sub, secret); err != nil {
 		return made, err
 	}
 	response, err := keep(made)

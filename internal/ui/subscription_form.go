@@ -19,6 +19,7 @@ type subscriptionForm struct {
 	Name, URL, HTTPOperation, Resource, Timeout, Concurrency, Rate string
 	Ordered                                                        bool
 	Events                                                         []string
+	Every                                                          bool
 
 	Families []eventFamily
 	Feeds    []client.DataFeed
@@ -43,6 +44,7 @@ func (f *subscriptionForm) prepare(v *visit) error {
 	if err != nil {
 		return err
 	}
+	f.Every = slices.Contains(f.Events, feedmill.EveryEvent)
 	for _, t := range types {
 		if t.Status != "available" {
 			continue
@@ -112,6 +114,9 @@ func readSubscription(v *visit) (f subscriptionForm, timeout client.Duration, co
 			f.Faults["delivery/timeout"] = "Enter a duration such as 15s."
 		}
 		timeout = client.Duration(d)
+	}
+	if slices.Contains(f.Events, feedmill.EveryEvent) {
+		f.Events = []string{feedmill.EveryEvent} // it includes the others
 	}
 	whole := func(text, field string) int {
 		if text == "" {

@@ -192,7 +192,7 @@ var promisedTo = func() string {
 	)
 	var parts []string
 	for _, table := range []string{now, then} {
-		for _, topic := range []string{"$2", "$3"} {
+		for _, topic := range []string{"$2", "$3", "$8"} {
 			for _, resource := range []string{`''`, `$4 AND $4 <> ''`} {
 				parts = append(parts, table+`workspace_id = ANY (ARRAY[$1]) AND topic = `+topic+` AND resource_id = `+resource+`
 					AND subscription_id > $5 AND since < $6 ORDER BY workspace_id, subscription_id LIMIT $7)`)
@@ -297,7 +297,7 @@ func (f *fanout) read(b *pgx.Batch) {
 	b.Queue(`SELECT type, payload FROM events WHERE workspace_id = $1 AND id BETWEEN $2 AND $2 ORDER BY id LIMIT 1 FOR KEY SHARE`, e.Workspace, e.ID).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&e.Type, &e.Payload)
 	})
-	each(b.Queue(promisedTo, e.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, f.ask), func(row record.Row) error {
+	each(b.Queue(promisedTo, e.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, f.ask, feedmill.Everything(f.name)), func(row record.Row) error {
 		var l listener
 		err := row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts, &l.ordered, &l.filterText)
 		l.filter = feedmill.FilterKey(l.filterText)

@@ -33,9 +33,16 @@ type topic struct {
 // topicsOf are the topics of an event under which subscriptions may stand.
 func topicsOf(e feedmill.Event) []topic {
 	name, wildcard, resource := e.Match()
-	topics := []topic{{e.Workspace, name, ""}, {e.Workspace, wildcard, ""}}
-	if resource != "" {
-		topics = append(topics, topic{e.Workspace, name, resource}, topic{e.Workspace, wildcard, resource})
+	names := []string{name, wildcard}
+	if every := feedmill.Everything(name); every != "" {
+		names = append(names, every)
+	}
+	topics := make([]topic, 0, 2*len(names))
+	for _, name := range names {
+		topics = append(topics, topic{e.Workspace, name, ""})
+		if resource != "" {
+			topics = append(topics, topic{e.Workspace, name, resource})
+		}
 	}
 	return topics
 }

@@ -237,7 +237,7 @@ var (
 func promisedTo(filtered bool) string {
 	var parts []string
 	for _, table := range []string{promisedNow, promisedThen} {
-		for _, topic := range []string{"?2", "?3"} {
+		for _, topic := range []string{"?2", "?3", "?8"} {
 			parts = append(parts, fmt.Sprintf(table, topic, "''"))
 			if filtered {
 				parts = append(parts, fmt.Sprintf(table, topic, "?4"))
@@ -264,7 +264,7 @@ func (t *tx) listeners(f fanout, limit int) ([]listener, error) {
 	if f.filter != "" {
 		query = promisedFiltered
 	}
-	rows, err := t.rows(query, f.event.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, limit)
+	rows, err := t.rows(query, f.event.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, limit, feedmill.Everything(f.name))
 	return all(rows, err, func(row record.Row) (l listener, err error) {
 		var then bool
 		var own feedmill.DeliverySettings

@@ -24,9 +24,11 @@ type match struct {
 // each event.
 const (
 	unfilteredTopic = `SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
-		UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
-	filteredTopic = ` UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
-		UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
+		UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''
+		UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?4 AND resource_id = ''`
+	filteredTopic = ` UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?5
+		UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?5
+		UNION ALL SELECT subscription_id, disabled, ordered, attempts, filter_key FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?4 AND resource_id = ?5`
 )
 
 // matched are those that an event is for, in the order of their ids; more says
@@ -61,7 +63,7 @@ func (t *tx) match(e feedmill.Event, alike int) (matched, error) {
 	if known && !found.uncounted {
 		return found, nil
 	}
-	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard}
+	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard, feedmill.Everything(name)}
 	if resource != "" {
 		query, args = unfilteredTopic+filteredTopic, append(args, resource)
 	}

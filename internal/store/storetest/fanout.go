@@ -88,6 +88,10 @@ var fanoutCases = []testCase{
 				sub.Delivery.Retries = feedmill.RetrySchedule{time.Second}
 			case 93:
 				sub.Events, sub.ResourceID = []string{"metric.created", "metric.*", "tag.*"}, "m_1"
+			case 5, 97:
+				sub.Events = []string{feedmill.EveryEvent}
+			case 6, 95:
+				sub.Events, sub.ResourceID = []string{feedmill.EveryEvent}, "m_1"
 			}
 		})
 		// Of the first hundred events 92 is disabled in no case; 90 is, so one

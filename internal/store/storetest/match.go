@@ -55,6 +55,11 @@ var matches = []match{
 	{name: "filter", subscription: filtered("m_1", "metric.*", "metric.created"), event: happened("metric.created", "m_1"), state: feedmill.DeliveryPending},
 	{name: "filter on another resource", subscription: filtered("m_2", "metric.*"), event: happened("metric.created", "m_1")},
 	{name: "filter and an event of no resource", subscription: filtered("m_1", "metric.*"), event: happened("metric.created", "")},
+	{name: "every event", subscription: events("*"), event: happened("order.line.paid", "o_1"), state: feedmill.DeliveryPending},
+	{name: "every event of a resource", subscription: filtered("o_1", "*"), event: happened("order.paid", "o_1"), state: feedmill.DeliveryPending},
+	{name: "every event of another resource", subscription: filtered("o_2", "*"), event: happened("order.paid", "o_1")},
+	{name: "every event is none of a feed", subscription: events("*"), event: refreshed(aSource, aFeed)},
+	{name: "every event and those of feeds", subscription: events("datasource.*", "*"), event: refreshed(aSource, aFeed), state: feedmill.DeliveryPending},
 	{name: "paused", subscription: inState(feedmill.SubscriptionPaused), event: happened("metric.created", ""), state: feedmill.DeliveryPending},
 	{
 		name: "disabled", subscription: inState(feedmill.SubscriptionDisabled), event: happened("metric.created", ""),
