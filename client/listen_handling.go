@@ -68,6 +68,9 @@ func (h *handling) handOn(ctx context.Context, d ListenerDelivery) {
 	h.known[key] = nil
 	h.under.Go(func() {
 		answer := acceptable(h.handle(ctx, d))
+		if d.Test {
+			return
+		}
 		answer.DeliveryID, answer.Attempt = d.DeliveryID, d.Attempt
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -17,6 +17,8 @@ type NewListener struct {
 	// Events are exact types and wildcards of families such as "metric.*".
 	Events  []string `json:"events"`
 	Filters Filters  `json:"filters,omitzero"`
+	// SigningSecret is a secret of your own; empty means a generated one.
+	SigningSecret string `json:"signingSecret,omitzero"`
 }
 
 // Listener is a temporary subscription whose deliveries come over a connection
@@ -51,6 +53,13 @@ func (c *Client) DeleteListener(ctx context.Context, id string) error {
 	return err
 }
 
+// TestListener sends an event to a listener now. The event is not published, and the listener
+// does not answer it.
+func (c *Client) TestListener(ctx context.Context, id string, e TestEvent, opts ...CallOption) error {
+	_, err := c.call(ctx, http.MethodPost, listenerPath(id)+"/test", e, nil, opts...)
+	return err
+}
+
 // ListenerDelivery is a delivery as a webhook would have it.
 type ListenerDelivery struct {
 	DeliveryID string `json:"deliveryId"`
@@ -60,6 +69,8 @@ type ListenerDelivery struct {
 	// Attempt counts from 1. The same attempt may come several times, over
 	// several connections, until it is answered.
 	Attempt int `json:"attempt"`
+	// Test marks an event that was not published. It is not answered.
+	Test bool `json:"test,omitzero"`
 	// Headers are those of the request, signatures included.
 	Headers map[string]string `json:"headers"`
 	// Body is the text that is signed.

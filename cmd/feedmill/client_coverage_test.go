@@ -302,6 +302,27 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return c.DeleteListener(ctx, l.ID)
 		},
+		"TestListener": func(ctx context.Context) error {
+			l, err := c.CreateListener(ctx, client.NewListener{Events: []string{"*"}})
+			if err != nil {
+				return err
+			}
+			for line, err := range c.ListenerStream(ctx, l.ID) {
+				if err != nil || line.Kind == "delivery" {
+					return err
+				}
+				if err := c.TestListener(ctx, l.ID, client.TestEvent{Type: "metric.created"}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"ListenSecret": func(context.Context) error {
+			if c.ListenSecret() != c.ListenSecret() {
+				return errors.New("the secret changes")
+			}
+			return nil
+		},
 		"ListenerStream": func(ctx context.Context) error {
 			l, err := c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}})
 			if err != nil {

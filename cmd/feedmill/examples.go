@@ -70,7 +70,8 @@ feedmill feeds versions df_… --restore 3`,
 	"keys create": `feedmill keys create ci --scopes api:read,events:publish`,
 	"keys list":   `feedmill keys list`,
 	"keys revoke": `feedmill keys revoke key_… --yes`,
-	"listen": `feedmill listen --events 'metric.*,datafeed.source.*'
+	"listen": `feedmill listen
+feedmill listen --print-secret
 feedmill listen --events 'metric.*' --forward-to http://localhost:3000/hook`,
 	"login": `feedmill login --server https://feeds.example.com
 feedmill login --profile staging --server https://staging.example.com`,
@@ -82,6 +83,7 @@ feedmill query warehouse sales.orders --filter status:eq:paid,open --create Orde
 	"restore": `feedmill restore /mnt/backups/feedmill --data ./restored
 FEEDMILL_VAULT_KEY=… feedmill restore /mnt/backups/feedmill --database postgres://user:password@host/restored`,
 	"resume":            `feedmill resume --data ./restored`,
+	"trigger":           `feedmill trigger metric.created --to sub_…`,
 	"serve":             `feedmill serve --data ./feedmill-data --listen 127.0.0.1:8080`,
 	"services fields":   `feedmill services fields warehouse sales.orders`,
 	"services list":     `feedmill services list`,

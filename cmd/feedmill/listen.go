@@ -13,16 +13,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
 func newListen() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "listen --events TYPES",
+		Use:   "listen",
 		Short: "Print events as they happen, or forward them to a local URL",
 		Long: `Receives events over an outgoing connection to the server; no public URL is needed.
 Each event is printed with the response of the local URL. Events are forwarded like
-webhooks, with the same headers and signature. The signing secret is printed first.
+webhooks, with the same headers and signature. Without --events, all events are received.
+
+The signing secret is the same each time, for each server and API key. --print-secret
+prints it and exits. A new API key has another secret.
 
 A lost connection is restored, and missed events are then delivered: each event is
 forwarded once, or shown as failed. Ctrl-C ends the command and removes the listener.
@@ -31,19 +35,33 @@ The server removes a disconnected listener after 10 minutes.`,
 	}
 	var wanted client.NewListener
 	var to string
-	cmd.Flags().StringSliceVar(&wanted.Events, "events", nil, "event types, or families such as metric.*")
+	var headers []string
+	var printSecret bool
+	cmd.Flags().StringSliceVar(&wanted.Events, "events", nil, "event types, or families such as metric.* (default: all events)")
 	cmd.Flags().StringVar(&wanted.Filters.ResourceID, "resource", "", "only events about this resource")
 	cmd.Flags().StringVar(&to, "forward-to", "", "URL that events are forwarded to")
+	cmd.Flags().StringArrayVar(&headers, "header", nil, "extra header of forwarded events as name=value or name=@file (repeatable)")
+	cmd.Flags().BoolVar(&printSecret, "print-secret", false, "print the signing secret and exit")
 	completeFlag(cmd, "events", completeEventNames)
 	onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		wanted.SigningSecret = c.ListenSecret()
+		if printSecret {
+			return p.printf("%s\n", wanted.SigningSecret)
+		}
 		if len(wanted.Events) == 0 {
-			return usagef("specify event types with --events")
+			wanted.Events = []string{feedmill.EveryEvent}
+		}
+		extra, err := namedValues("--header", headers)
+		if err != nil {
+			return err
+		}
+		if len(extra) > 0 && to == "" {
+			return usagef("--header requires --forward-to")
 		}
 		p.answers.stop(c) // an answer that goes on cannot be kept
 		out := &listening{printer: p}
 		if to != "" {
-			var err error
-			if out.forward, err = newForwarder(to); err != nil {
+			if out.forward, err = newForwarder(to, extra); err != nil {
 				return err
 			}
 		}
@@ -84,11 +102,11 @@ func (l *listening) run(ctx context.Context, c *client.Client, wanted client.New
 		Opened: func(made client.Listener) { check(l.opened(made)) },
 		Handle: func(ctx context.Context, d client.ListenerDelivery) client.ListenerAnswer {
 			begun := time.Now()
-			answer := l.handle(ctx, d)
+			answer, body := l.handle(ctx, d)
 			answer.Duration = client.Milliseconds(float64(time.Since(begun).Microseconds()) / 1000)
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			check(l.event(begun, d, answer))
+			check(l.event(begun, d, answer, body))
 			return answer
 		},
 		Lost: func(err error, again time.Duration) {
@@ -106,16 +124,17 @@ func (l *listening) run(ctx context.Context, c *client.Client, wanted client.New
 }
 
 // handle forwards a delivery, or takes it for good by itself.
-func (l *listening) handle(ctx context.Context, d client.ListenerDelivery) client.ListenerAnswer {
+// body is the beginning of a failed response.
+func (l *listening) handle(ctx context.Context, d client.ListenerDelivery) (answer client.ListenerAnswer, body string) {
 	if l.forward == nil {
-		return client.ListenerAnswer{Status: http.StatusOK}
+		return client.ListenerAnswer{Status: http.StatusOK}, ""
 	}
-	status, err := l.forward.send(ctx, d)
-	answer := client.ListenerAnswer{Status: status}
+	status, body, err := l.forward.send(ctx, d)
+	answer.Status = status
 	if err != nil {
 		answer.Error = err.Error()
 	}
-	return answer
+	return answer, body
 }
 
 // The lines for machines. Every one says what kind it is.
@@ -134,9 +153,11 @@ type (
 		DeliveryID string              `json:"deliveryId"`
 		Type       string              `json:"type"`
 		ResourceID string              `json:"resourceId,omitzero"`
+		Test       bool                `json:"test,omitzero"`
 		Status     int                 `json:"status,omitzero"`
 		Duration   client.Milliseconds `json:"durationMs"`
 		Error      string              `json:"error,omitzero"`
+		Response   string              `json:"response,omitzero"`
 		Event      json.RawMessage     `json:"event"`
 	}
 )
@@ -153,14 +174,15 @@ func (l *listening) opened(made client.Listener) error {
 	if l.forward != nil {
 		text += "Forwarding to " + plain(l.forward.to) + "\n\n"
 	}
+	text += "Send a test event with: feedmill trigger metric.created --to " + made.ID + "\n\n"
 	return l.printf("%s", text)
 }
 
-func (l *listening) event(at time.Time, d client.ListenerDelivery, a client.ListenerAnswer) error {
+func (l *listening) event(at time.Time, d client.ListenerDelivery, a client.ListenerAnswer, body string) error {
 	if l.json {
 		return l.line(eventLine{
-			Kind: "event", At: at.UTC().Truncate(time.Millisecond), EventID: d.EventID, DeliveryID: d.DeliveryID, Type: d.Type, ResourceID: d.ResourceID,
-			Status: a.Status, Duration: a.Duration, Error: a.Error, Event: json.RawMessage(d.Body),
+			Kind: "event", At: at.UTC().Truncate(time.Millisecond), EventID: d.EventID, DeliveryID: d.DeliveryID, Type: d.Type, ResourceID: d.ResourceID, Test: d.Test,
+			Status: a.Status, Duration: a.Duration, Error: a.Error, Response: body, Event: json.RawMessage(d.Body),
 		})
 	}
 	came := cell{text: "printed", tone: good}
@@ -173,7 +195,11 @@ func (l *listening) event(at time.Time, d client.ListenerDelivery, a client.List
 	case a.Status < 200 || a.Status > 299:
 		came.text, came.tone = "failed: "+came.text, bad
 	}
-	return l.printf("%s  %s  %s  %s  %s\n", at.Local().Format(time.TimeOnly), plain(d.Type), plain(orDash(d.ResourceID).text), d.EventID, l.coloured(came))
+	said := ""
+	if body != "" {
+		said = "          " + plain(body) + "\n"
+	}
+	return l.printf("%s  %s  %s  %s  %s\n%s", at.Local().Format(time.TimeOnly), plain(d.Type), plain(orDash(d.ResourceID).text), d.EventID, l.coloured(came), said)
 }
 
 // line prints an object on a line of its own.

@@ -110,6 +110,8 @@ type Listeners interface {
 	Stream(ctx context.Context, listener feedmill.Subscription, send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded
 	// Answered says that deliveries of a listener were answered.
 	Answered(listener feedmill.ID, deliveries []feedmill.ID)
+	// Test sends an event that is not published. It reports whether there is a connection.
+	Test(listener feedmill.Subscription, e feedmill.NewEvent) (bool, error)
 	// Removed says that a listener is deleted.
 	Removed(listener feedmill.ID)
 }

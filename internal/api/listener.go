@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/feedmill/feedmill"
@@ -55,6 +56,30 @@ func (s *Server) getListener(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{listenerURL(l.ID)}, viewListener(l)}), nil
+}
+
+// testListener sends an event over the connection of a listener. It is not published.
+func (s *Server) testListener(c *call) (answer, error) {
+	e, err := s.readTest(c)
+	if err != nil {
+		return answer{}, err
+	}
+	l, err := s.listener(c)
+	if err != nil {
+		return answer{}, err
+	}
+	e.ResourceID = cmp.Or(feedmill.PublicFilter(l.ResourceID), string(l.ID))
+	sent, err := s.Listeners.Test(l, e)
+	if err != nil {
+		return answer{}, explainData(err, "/data")
+	}
+	if !sent {
+		return answer{}, &feedmill.Error{
+			Kind: feedmill.ErrConflict, Transient: true,
+			Detail: "The listener is not connected to this server process, or it has many test events to receive. Connect it and retry. With several replicas, send the request to the replica that it is connected to.",
+		}
+	}
+	return answer{status: http.StatusNoContent}, nil
 }
 
 func (s *Server) deleteListener(c *call) (answer, error) {

@@ -24,6 +24,7 @@ type listenerLine struct {
 	Type       string            `json:"type,omitzero"`
 	ResourceID string            `json:"resourceId,omitzero"`
 	Attempt    int               `json:"attempt,omitzero"`
+	Test       bool              `json:"test,omitzero"`
 	Headers    map[string]string `json:"headers,omitzero"`
 	Body       string            `json:"body,omitzero"`
 
@@ -66,7 +67,7 @@ func (s *Server) streamListener(c *call) (answer, error) {
 func deliveryLine(m feedmill.ListenerMessage) listenerLine {
 	d := m.Delivery
 	return listenerLine{
-		Kind: "delivery", Delivery: d.ID, Event: d.Event, Type: feedmill.PublicName(d.Type), ResourceID: d.ResourceID, Attempt: d.Attempts + 1,
+		Kind: "delivery", Delivery: d.ID, Event: d.Event, Type: feedmill.PublicName(d.Type), ResourceID: d.ResourceID, Attempt: d.Attempts + 1, Test: m.Test,
 		Headers: m.Headers, Body: string(d.Payload),
 	}
 }

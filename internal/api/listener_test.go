@@ -30,6 +30,9 @@ func (s streams) Stream(ctx context.Context, _ feedmill.Subscription, send func(
 }
 func (streams) Answered(feedmill.ID, []feedmill.ID) {}
 func (streams) Removed(feedmill.ID)                 {}
+func (streams) Test(feedmill.Subscription, feedmill.NewEvent) (bool, error) {
+	return false, nil
+}
 
 func TestStreamLines(t *testing.T) {
 	until := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -107,6 +107,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, handle: s.getListener},
 		{method: "GET", path: "/events/listeners/{id}/stream", scope: feedmill.ScopeWrite, handle: s.streamListener},
 		{method: "POST", path: "/events/listeners/{id}/answers", scope: feedmill.ScopeWrite, body: smallBody, handle: s.answerListener},
+		{method: "POST", path: "/events/listeners/{id}/test", scope: feedmill.ScopeWrite, body: smallBody, handle: s.testListener},
 		{method: "DELETE", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, action: "listener.delete", handle: s.deleteListener},
 
 		{method: "POST", path: "/connections", scope: feedmill.ScopeWrite, action: "connection.create", body: smallBody, handle: s.createConnection},

@@ -92,7 +92,7 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		MaxInFlight: min(maxInFlight, machine.OpenFiles()/4),
 		Kinds:       sentKinds(destinations), UserAgent: "Feedmill/" + version,
 	})
-	listeners := listen.New(listen.Options{Store: a.store, Log: a.log, Headers: dispatcher.Headers})
+	listeners := listen.New(listen.Options{Store: a.store, Log: a.log, Headers: dispatcher.Headers, Sample: deliver.TestDelivery})
 	queue := queues{dispatcher, listeners}
 	a.offers.subscribe(queue.Offer)
 	publisher := publish.New(publish.Options{Store: a.store, Queue: queue, Catalogue: catalogue, Schemas: schemas, Filters: filters, Metrics: metrics})

@@ -32,13 +32,13 @@ func (d *Dispatcher) header(t *Target, m *feedmill.Message) [][2]string {
 
 // Headers returns a function that makes the headers of a subscription's deliveries, for
 // carriers other than its destination. Their names are in lower case.
-func (d *Dispatcher) Headers(ctx context.Context, sub feedmill.Subscription) (func(feedmill.DueDelivery, time.Time) map[string]string, error) {
+func (d *Dispatcher) Headers(ctx context.Context, sub feedmill.Subscription) (func(feedmill.DueDelivery, time.Time, bool) map[string]string, error) {
 	t, err := d.openTarget(ctx, sub)
 	if err != nil {
 		return nil, err
 	}
-	return func(due feedmill.DueDelivery, at time.Time) map[string]string {
-		m := feedmill.Message{Delivery: due.ID, Event: due.Event, Type: due.Type, Payload: due.Payload, Attempt: due.Attempts + 1, At: at}
+	return func(due feedmill.DueDelivery, at time.Time, test bool) map[string]string {
+		m := feedmill.Message{Delivery: due.ID, Event: due.Event, Type: due.Type, Payload: due.Payload, Attempt: due.Attempts + 1, At: at, Test: test}
 		headers := make(map[string]string, ownHeaders)
 		for _, h := range d.header(t, &m) {
 			headers[strings.ToLower(h[0])] = h[1]

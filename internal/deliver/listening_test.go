@@ -51,7 +51,7 @@ func TestHeadersAreThoseOfEveryAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := feedmill.DueDelivery{Delivery: feedmill.Delivery{ID: "dlv_1", Type: "metric.created", Attempts: 2}, Payload: []byte(`{"a":1}`)}
-	got := headers(d, time.Unix(1700000000, 0))
+	got := headers(d, time.Unix(1700000000, 0), false)
 	sign := signers.New().(*signer)
 	sign.use(secret)
 	for name, want := range map[string]string{

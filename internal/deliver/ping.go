@@ -26,6 +26,15 @@ func (d *Dispatcher) Test(ctx context.Context, s feedmill.Subscription, e feedmi
 	return *r.Record(m), nil
 }
 
+// TestDelivery is a delivery of an event that is not published, for carriers other than a
+// destination.
+func TestDelivery(sub feedmill.Subscription, e feedmill.NewEvent) (feedmill.DueDelivery, error) {
+	m, err := testMessage(sub.Workspace, e)
+	return feedmill.DueDelivery{
+		Delivery: feedmill.Delivery{ID: m.Delivery, Workspace: sub.Workspace, Subscription: sub.ID, Event: m.Event, Type: m.Type, ResourceID: m.ResourceID}, Payload: m.Payload,
+	}, err
+}
+
 // testMessage is a message with an event that is not published.
 func testMessage(workspace feedmill.ID, e feedmill.NewEvent) (feedmill.Message, error) {
 	now := time.Now()

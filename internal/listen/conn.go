@@ -16,10 +16,36 @@ type conn struct {
 	wake chan struct{}
 
 	mu sync.Mutex
+	// tests are the test events to be sent next.
+	tests []feedmill.DueDelivery
 	// waiting has the deliveries that were sent and not acknowledged. acknowledged has
 	// those that were acknowledged since the last read of the store, which can still
 	// return them.
 	waiting, acknowledged map[feedmill.ID]bool
+}
+
+// maxTests is the maximum number of test events that wait for a connection.
+const maxTests = 16
+
+// addTest adds a test event, unless too many wait.
+func (c *conn) addTest(d feedmill.DueDelivery) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.tests) == maxTests {
+		return false
+	}
+	c.tests = append(c.tests, d)
+	c.wakeUp()
+	return true
+}
+
+// takeTests returns the test events to be sent.
+func (c *conn) takeTests() []feedmill.DueDelivery {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tests := c.tests
+	c.tests = nil
+	return tests
 }
 
 func (c *conn) wakeUp() {

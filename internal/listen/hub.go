@@ -34,14 +34,16 @@ type Store interface {
 }
 
 // Headers returns a function that builds the headers of a subscription's deliveries, signed
-// at a given time.
-type Headers func(context.Context, feedmill.Subscription) (func(feedmill.DueDelivery, time.Time) map[string]string, error)
+// at a given time. test marks an event that is not published.
+type Headers func(context.Context, feedmill.Subscription) (func(due feedmill.DueDelivery, at time.Time, test bool) map[string]string, error)
 
 // Options are the dependencies of a hub.
 type Options struct {
 	Store   Store
 	Headers Headers
-	Log     *slog.Logger
+	// Sample returns a delivery of an event that is not published.
+	Sample func(feedmill.Subscription, feedmill.NewEvent) (feedmill.DueDelivery, error)
+	Log    *slog.Logger
 }
 
 // Hub has the connections of listeners. It is safe for concurrent use.
@@ -152,6 +154,17 @@ func (h *Hub) Answered(listener feedmill.ID, deliveries []feedmill.ID) {
 	if c := h.connOf(listener); c != nil {
 		c.acknowledge(deliveries)
 	}
+}
+
+// Test sends a listener an event that is not published and not stored. It reports false if
+// this process has no connection of the listener, or if too many test events wait.
+func (h *Hub) Test(listener feedmill.Subscription, e feedmill.NewEvent) (bool, error) {
+	d, err := h.Sample(listener, e)
+	if err != nil {
+		return false, err
+	}
+	c := h.connOf(listener.ID)
+	return c != nil && c.addTest(d), nil
 }
 
 // Removed ends the connection of a deleted listener.

@@ -28,7 +28,7 @@ type stream struct {
 	*Hub
 	conn    *conn
 	sub     feedmill.Subscription
-	headers func(feedmill.DueDelivery, time.Time) map[string]string
+	headers func(feedmill.DueDelivery, time.Time, bool) map[string]string
 	send    func(feedmill.ListenerMessage) error
 
 	until time.Time
@@ -56,7 +56,7 @@ func (h *Hub) stream(ctx context.Context, c *conn, sub feedmill.Subscription, se
 		return reason(ctx)
 	}
 	for {
-		if s.fill(ctx) != nil {
+		if s.sendTests() != nil || s.fill(ctx) != nil {
 			return reason(ctx)
 		}
 		select {
@@ -122,6 +122,16 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
+// sendTests sends the test events that wait. They are not acknowledged.
+func (s *stream) sendTests() error {
+	for _, d := range s.conn.takeTests() {
+		if err := s.send(feedmill.ListenerMessage{Delivery: &d, Test: true, Headers: s.headers(d, time.Now(), true), Until: s.until}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // fill sends due deliveries up to the window of unacknowledged ones, and wakes the stream
 // again if there may be more. If the store cannot be read, it is read again later. fill
 // returns only errors of the connection.
@@ -139,7 +149,7 @@ func (s *stream) fill(ctx context.Context) error {
 		if !s.conn.markSent(d.ID) {
 			continue
 		}
-		if err := s.send(feedmill.ListenerMessage{Delivery: &d, Headers: s.headers(d, time.Now()), Until: s.until}); err != nil {
+		if err := s.send(feedmill.ListenerMessage{Delivery: &d, Headers: s.headers(d, time.Now(), false), Until: s.until}); err != nil {
 			return err
 		}
 		s.last = max(s.last, d.ID)

@@ -54,7 +54,7 @@ func onScene(t *testing.T, test func(*scene)) {
 			t.Fatal(err)
 		}
 		s := &scene{T: t, store: &awayStore{DB: db}}
-		s.hub = New(Options{Store: s.store, Log: slog.New(slog.DiscardHandler), Headers: attemptHeaders})
+		s.hub = New(Options{Store: s.store, Log: slog.New(slog.DiscardHandler), Headers: attemptHeaders, Sample: sample})
 		w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "w", CreatedAt: time.Now()}
 		s.must(db.CreateWorkspace(t.Context(), w, nil))
 		now := time.Now().UTC()
@@ -69,9 +69,52 @@ func onScene(t *testing.T, test func(*scene)) {
 	})
 }
 
+// sample is a delivery that is not in the store.
+func sample(sub feedmill.Subscription, e feedmill.NewEvent) (feedmill.DueDelivery, error) {
+	return feedmill.DueDelivery{Delivery: feedmill.Delivery{ID: feedmill.NewID(feedmill.PrefixDelivery), Subscription: sub.ID, Type: e.Type}}, nil
+}
+
+// A test event goes to the connection of its listener, and is sent once.
+func TestEventsThatAreNotPublished(t *testing.T) {
+	onScene(t, func(s *scene) {
+		if sent, err := s.hub.Test(s.sub, feedmill.NewEvent{Type: "metric.created"}); sent || err != nil {
+			t.Errorf("without a connection: %v, %v", sent, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var got []feedmill.ListenerMessage
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			s.hub.Stream(ctx, s.sub, func(m feedmill.ListenerMessage) error {
+				if m.Delivery != nil {
+					got = append(got, m)
+				}
+				return nil
+			})
+		}()
+		synctest.Wait()
+		other := s.sub
+		other.ID = feedmill.NewID(feedmill.PrefixSubscription)
+		for _, sub := range []feedmill.Subscription{s.sub, other} {
+			if sent, err := s.hub.Test(sub, feedmill.NewEvent{Type: "metric.created"}); sent != (sub.ID == s.sub.ID) || err != nil {
+				t.Errorf("%v, %v", sent, err)
+			}
+		}
+		time.Sleep(5 * recheckEvery)
+		cancel()
+		<-done
+		if len(got) != 1 || !got[0].Test || got[0].Headers["test"] != "true" {
+			t.Errorf("received %+v", got)
+		}
+	})
+}
+
 // attemptHeaders has the one header that shows who made it.
-func attemptHeaders(_ context.Context, sub feedmill.Subscription) (func(feedmill.DueDelivery, time.Time) map[string]string, error) {
-	return func(d feedmill.DueDelivery, _ time.Time) map[string]string {
+func attemptHeaders(_ context.Context, sub feedmill.Subscription) (func(feedmill.DueDelivery, time.Time, bool) map[string]string, error) {
+	return func(d feedmill.DueDelivery, _ time.Time, test bool) map[string]string {
+		if test {
+			return map[string]string{"test": "true"}
+		}
 		return map[string]string{"of": fmt.Sprint(sub.ID, d.Attempts+1)}
 	}, nil
 }

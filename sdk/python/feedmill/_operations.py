@@ -79,6 +79,7 @@ from .types import (
     Subscription,
     SubscriptionStats,
     TestConnectionResponse,
+    TestListenerBody,
     TestSubscriptionBody,
     TestSubscriptionResponse,
     WholeRefresh,
@@ -1142,6 +1143,18 @@ class Operations(Transport):
     ) -> TestConnectionResponse:
         """Test a connection: ``POST /connections/{id}/test``."""
         return self._data("POST", f"/connections/{_quote(id, safe='')}/test", {}, idempotency_key=idempotency_key, headers=headers)
+
+    def test_listener(
+        self,
+        id: str,
+        body: TestListenerBody | None = None,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Send a test event to a listener: ``POST /events/listeners/{id}/test``."""
+        self._none("POST", f"/events/listeners/{_quote(id, safe='')}/test", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
     def test_subscription(
         self,

@@ -100,15 +100,31 @@ class ChangeSubscriptionBodyDelivery(TypedDict):
     credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
     headers: NotRequired[dict[str, str | None] | None]
+    oauth2: NotRequired[ChangeSubscriptionBodyDeliveryOauth2 | None]
     ordered: NotRequired[bool | None]
     rateLimit: NotRequired[ChangeSubscriptionBodyDeliveryRateLimit1 | int | None]
     retrySchedule: NotRequired[list[str] | None]
     timeout: NotRequired[str | None]
+    tls: NotRequired[ChangeSubscriptionBodyDeliveryTls | None]
+
+
+class ChangeSubscriptionBodyDeliveryOauth2(TypedDict):
+    audience: NotRequired[str | None]
+    clientId: str
+    clientSecret: str
+    scope: NotRequired[str | None]
+    tokenUrl: str
 
 
 class ChangeSubscriptionBodyDeliveryRateLimit1(TypedDict):
     per: NotRequired[str]
     requests: int
+
+
+class ChangeSubscriptionBodyDeliveryTls(TypedDict):
+    caCert: NotRequired[str | None]
+    clientCert: NotRequired[str | None]
+    clientKey: NotRequired[str | None]
 
 
 class ChangeSubscriptionBodyFilters(TypedDict):
@@ -214,6 +230,7 @@ class CreateLinkBody(TypedDict):
 class CreateListenerBody(TypedDict):
     events: list[str]
     filters: NotRequired[CreateListenerBodyFilters | None]
+    signingSecret: NotRequired[str | None]
 
 
 class CreateListenerBodyFilters(TypedDict):
@@ -256,15 +273,31 @@ class CreateSubscriptionBodyDelivery(TypedDict):
     credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
     headers: NotRequired[dict[str, str | None] | None]
+    oauth2: NotRequired[CreateSubscriptionBodyDeliveryOauth2 | None]
     ordered: NotRequired[bool | None]
     rateLimit: NotRequired[CreateSubscriptionBodyDeliveryRateLimit1 | int | None]
     retrySchedule: NotRequired[list[str] | None]
     timeout: NotRequired[str | None]
+    tls: NotRequired[CreateSubscriptionBodyDeliveryTls | None]
+
+
+class CreateSubscriptionBodyDeliveryOauth2(TypedDict):
+    audience: NotRequired[str | None]
+    clientId: str
+    clientSecret: str
+    scope: NotRequired[str | None]
+    tokenUrl: str
 
 
 class CreateSubscriptionBodyDeliveryRateLimit1(TypedDict):
     per: NotRequired[str]
     requests: int
+
+
+class CreateSubscriptionBodyDeliveryTls(TypedDict):
+    caCert: NotRequired[str | None]
+    clientCert: NotRequired[str | None]
+    clientKey: NotRequired[str | None]
 
 
 class CreateSubscriptionBodyFilters(TypedDict):
@@ -802,6 +835,7 @@ class ListenerLine1(TypedDict):
     headers: dict[str, str]
     kind: Literal['delivery']
     resourceId: NotRequired[str]
+    test: NotRequired[Literal[True]]
     type: str
 
 
@@ -1010,15 +1044,35 @@ class NewSubscriptionDelivery(TypedDict):
     credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
     headers: dict[str, Literal['***']]
+    oauth2: NotRequired[NewSubscriptionDeliveryOauth2]
     ordered: bool
     rateLimit: NewSubscriptionDeliveryRateLimit | None
     retrySchedule: list[str]
     timeout: str
+    tls: NotRequired[NewSubscriptionDeliveryTls]
+
+
+class NewSubscriptionDeliveryOauth2(TypedDict):
+    """The OAuth 2.0 client of a webhook, if it has one. The secret is not shown."""
+
+    audience: NotRequired[str]
+    clientId: str
+    clientSecret: Literal['***']
+    scope: NotRequired[str]
+    tokenUrl: str
 
 
 class NewSubscriptionDeliveryRateLimit(TypedDict):
     per: str
     requests: int
+
+
+class NewSubscriptionDeliveryTls(TypedDict):
+    """The certificates of a webhook, if it has any. The key is not shown."""
+
+    caCert: NotRequired[str]
+    clientCert: NotRequired[str]
+    clientKey: NotRequired[Literal['***']]
 
 
 class NewSubscriptionFilters(TypedDict):
@@ -1288,15 +1342,35 @@ class ReadSubscriptionDelivery(TypedDict):
     credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
     headers: dict[str, Literal['***']]
+    oauth2: NotRequired[ReadSubscriptionDeliveryOauth2]
     ordered: bool
     rateLimit: ReadSubscriptionDeliveryRateLimit | None
     retrySchedule: list[str]
     timeout: str
+    tls: NotRequired[ReadSubscriptionDeliveryTls]
+
+
+class ReadSubscriptionDeliveryOauth2(TypedDict):
+    """The OAuth 2.0 client of a webhook, if it has one. The secret is not shown."""
+
+    audience: NotRequired[str]
+    clientId: str
+    clientSecret: Literal['***']
+    scope: NotRequired[str]
+    tokenUrl: str
 
 
 class ReadSubscriptionDeliveryRateLimit(TypedDict):
     per: str
     requests: int
+
+
+class ReadSubscriptionDeliveryTls(TypedDict):
+    """The certificates of a webhook, if it has any. The key is not shown."""
+
+    caCert: NotRequired[str]
+    clientCert: NotRequired[str]
+    clientKey: NotRequired[Literal['***']]
 
 
 class ReadSubscriptionFilters(TypedDict):
@@ -1696,15 +1770,35 @@ class RotateSecretResponseDelivery(TypedDict):
     credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
     headers: dict[str, Literal['***']]
+    oauth2: NotRequired[RotateSecretResponseDeliveryOauth2]
     ordered: bool
     rateLimit: RotateSecretResponseDeliveryRateLimit | None
     retrySchedule: list[str]
     timeout: str
+    tls: NotRequired[RotateSecretResponseDeliveryTls]
+
+
+class RotateSecretResponseDeliveryOauth2(TypedDict):
+    """The OAuth 2.0 client of a webhook, if it has one. The secret is not shown."""
+
+    audience: NotRequired[str]
+    clientId: str
+    clientSecret: Literal['***']
+    scope: NotRequired[str]
+    tokenUrl: str
 
 
 class RotateSecretResponseDeliveryRateLimit(TypedDict):
     per: str
     requests: int
+
+
+class RotateSecretResponseDeliveryTls(TypedDict):
+    """The certificates of a webhook, if it has any. The key is not shown."""
+
+    caCert: NotRequired[str]
+    clientCert: NotRequired[str]
+    clientKey: NotRequired[Literal['***']]
 
 
 class RotateSecretResponseFilters(TypedDict):
@@ -1870,15 +1964,35 @@ class SubscriptionDelivery(TypedDict):
     credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
     headers: dict[str, Literal['***']]
+    oauth2: NotRequired[SubscriptionDeliveryOauth2]
     ordered: bool
     rateLimit: SubscriptionDeliveryRateLimit | None
     retrySchedule: list[str]
     timeout: str
+    tls: NotRequired[SubscriptionDeliveryTls]
+
+
+class SubscriptionDeliveryOauth2(TypedDict):
+    """The OAuth 2.0 client of a webhook, if it has one. The secret is not shown."""
+
+    audience: NotRequired[str]
+    clientId: str
+    clientSecret: Literal['***']
+    scope: NotRequired[str]
+    tokenUrl: str
 
 
 class SubscriptionDeliveryRateLimit(TypedDict):
     per: str
     requests: int
+
+
+class SubscriptionDeliveryTls(TypedDict):
+    """The certificates of a webhook, if it has any. The key is not shown."""
+
+    caCert: NotRequired[str]
+    clientCert: NotRequired[str]
+    clientKey: NotRequired[Literal['***']]
 
 
 class SubscriptionFields(TypedDict):
@@ -1898,15 +2012,31 @@ class SubscriptionFieldsDelivery(TypedDict):
     credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
     headers: NotRequired[dict[str, str | None] | None]
+    oauth2: NotRequired[SubscriptionFieldsDeliveryOauth2 | None]
     ordered: NotRequired[bool | None]
     rateLimit: NotRequired[SubscriptionFieldsDeliveryRateLimit1 | int | None]
     retrySchedule: NotRequired[list[str] | None]
     timeout: NotRequired[str | None]
+    tls: NotRequired[SubscriptionFieldsDeliveryTls | None]
+
+
+class SubscriptionFieldsDeliveryOauth2(TypedDict):
+    audience: NotRequired[str | None]
+    clientId: str
+    clientSecret: str
+    scope: NotRequired[str | None]
+    tokenUrl: str
 
 
 class SubscriptionFieldsDeliveryRateLimit1(TypedDict):
     per: NotRequired[str]
     requests: int
+
+
+class SubscriptionFieldsDeliveryTls(TypedDict):
+    caCert: NotRequired[str | None]
+    clientCert: NotRequired[str | None]
+    clientKey: NotRequired[str | None]
 
 
 class SubscriptionFieldsFilters(TypedDict):
@@ -1966,6 +2096,11 @@ class TestConnectionResponse(TypedDict):
     detail: str
     durationMs: float
     ok: bool
+
+
+class TestListenerBody(TypedDict):
+    data: NotRequired[Any]
+    type: NotRequired[str | None]
 
 
 class TestSubscriptionBody(TypedDict):

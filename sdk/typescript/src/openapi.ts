@@ -886,6 +886,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events/listeners/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a listener
+         * @description Scope `api:write`. Sends an event over the connection of this listener. The delivery has `test: true` and the header
+         *     `x-service-test: true`, and is not answered. Nothing is published or stored. If the listener is not connected to the server
+         *     process that receives the request, the response is 409.
+         */
+        post: operations["testListener"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events/stream": {
         parameters: {
             query?: never;
@@ -988,8 +1010,8 @@ export interface paths {
          * @description Scope `api:write`. Changes the fields in the body. `null` resets a field to its default. A subscription cannot change
          *     between `datafeed.source.*` events and other events.
          *
-         *     If the subscription has extra headers or credentials and the origin of `url` changes, send `delivery.headers` or
-         *     `delivery.credentials` again, or set it to `null`. Their values are sent only to the origin they were set for. Setting `state` to `active` restarts the time in `disableAfter`.
+         *     The values of `delivery.headers`, `credentials`, `tls` and `oauth2` are sent only to the origin they were set for. If the origin of
+         *     `url` or of `oauth2.tokenUrl` changes, send each stored one again, or set it to `null`. Setting `state` to `active` restarts the time in `disableAfter`.
          */
         patch: operations["changeSubscription"];
         trace?: never;
@@ -2138,6 +2160,11 @@ export interface components {
             /** @constant */
             kind: "delivery";
             resourceId?: string;
+            /**
+             * @description The event is a test event, which is not published and not answered.
+             * @constant
+             */
+            test?: true;
             type: string;
         } | {
             expiresAt: components["schemas"]["Timestamp"];
@@ -3259,6 +3286,15 @@ export interface components {
                 headers: {
                     [key: string]: "***";
                 };
+                /** @description The OAuth 2.0 client of a webhook, if it has one. The secret is not shown. */
+                oauth2?: {
+                    audience?: string;
+                    clientId: string;
+                    /** @constant */
+                    clientSecret: "***";
+                    scope?: string;
+                    tokenUrl: string;
+                };
                 ordered: boolean;
                 rateLimit: {
                     per: components["schemas"]["Duration"];
@@ -3267,6 +3303,13 @@ export interface components {
                 /** @description The retry schedule of the subscription, or the schedule of the server. */
                 retrySchedule: components["schemas"]["Duration"][];
                 timeout: components["schemas"]["Duration"];
+                /** @description The certificates of a webhook, if it has any. The key is not shown. */
+                tls?: {
+                    caCert?: string;
+                    clientCert?: string;
+                    /** @constant */
+                    clientKey?: "***";
+                };
             };
             /**
              * @description `user`: by a request. `gone`: the endpoint returned 410. `failing`: all deliveries failed for the time in `delivery.disableAfter`.
@@ -3318,6 +3361,22 @@ export interface components {
                 headers?: {
                     [key: string]: string | null;
                 } | null;
+                /**
+                 * @description The OAuth 2.0 client credentials for a webhook. Each request has an access token as `Authorization: Bearer`. The token is
+                 *     requested once and kept until it expires or the endpoint returns 401. A change replaces all members.
+                 */
+                oauth2?: {
+                    audience?: string | null;
+                    clientId: string;
+                    /** @description It is not shown again. `***` keeps the stored secret if the origin of `tokenUrl` stays. */
+                    clientSecret: string;
+                    scope?: string | null;
+                    /**
+                     * Format: uri
+                     * @description The token endpoint. It gets the certificates in `tls` too, and trusts the authorities of the system besides `caCert`.
+                     */
+                    tokenUrl: string;
+                } | null;
                 /** @description Whether deliveries of each `resourceId` are sent in order. A failing delivery delays only its own resource. Default: `false`. */
                 ordered?: boolean | null;
                 /** @description The maximum request rate. A number means requests per second. Null means no limit. */
@@ -3333,8 +3392,24 @@ export interface components {
                 retrySchedule?: components["schemas"]["Duration"][] | null;
                 /** @description The timeout of one request and its response, `100ms` to `60s`. Default: `15s`. */
                 timeout?: components["schemas"]["Duration"] | null;
+                /**
+                 * @description The certificates for a webhook with `https`, as PEM. A change replaces all of them. Expired certificates are refused.
+                 *     Connections are never shared between different certificates.
+                 */
+                tls?: {
+                    /** @description The certificate authorities that verify the endpoint, instead of those of the system. */
+                    caCert?: string | null;
+                    /** @description The client certificate, followed by its intermediate certificates. */
+                    clientCert?: string | null;
+                    /** @description The private key of `clientCert`, without a passphrase. It is not shown again. `***` keeps the stored key. */
+                    clientKey?: string | null;
+                } | null;
             } | null;
-            /** @description Event types from `GET /events/types`, or the wildcard of a family such as `metric.*`. */
+            /**
+             * @description Event types from `GET /events/types`, or the wildcard of a family such as `metric.*`. `*` alone stands for every available family.
+             *     It creates two subscriptions: one to `datafeed.source.*`, and one to `*`, which is all other families, including later ones. In a
+             *     change it stands for the family or the families of the subscription.
+             */
             events?: string[];
             /**
              * @description A CEL expression that returns a boolean, such as `event.data.amount > 100`. Only events for which it is true are delivered. If
@@ -5799,12 +5874,14 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Event types from `GET /events/types`, or the wildcard of a family such as `metric.*`. */
+                    /** @description Event types from `GET /events/types`, or the wildcard of a family such as `metric.*`. `*` alone stands for all events. */
                     events: string[];
                     filters?: {
                         /** @description Only events about this resource. For `datafeed.source.*` it is the ID of a data feed. */
                         resourceId?: string | null;
                     } | null;
+                    /** @description The key of the signatures: `whsec_` and the standard padded base64 of 24 to 64 bytes. Default: 32 random bytes. */
+                    signingSecret?: string | null;
                 };
             };
         };
@@ -5937,6 +6014,40 @@ export interface operations {
                 content: {
                     "application/x-ndjson": components["schemas"]["ListenerLine"];
                 };
+            };
+        };
+    };
+    testListener: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key that makes the request safe to repeat for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The data of the event. Default: an empty object. */
+                    data?: unknown;
+                    /** @description An event type from `GET /events/types`. Default: `test.ping`. */
+                    type?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The event was passed to the connection. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -93,5 +93,6 @@ export const operationTable = {
   streamEvents: ["GET", "/events/stream", "raw"],
   streamListener: ["GET", "/events/listeners/{id}/stream", "raw"],
   testConnection: ["POST", "/connections/{id}/test", "data"],
+  testListener: ["POST", "/events/listeners/{id}/test", "none"],
   testSubscription: ["POST", "/events/subscriptions/{id}/test", "data"],
 } as const;
