@@ -354,3 +354,23 @@ func orReset(value string) client.Field[string] {
 	}
 	return client.To(value)
 }
+
+// certificatesText lists the certificates of a webhook.
+func certificatesText(t *client.WebhookTLS) string {
+	var all []string
+	if t != nil && t.CACert != "" {
+		all = append(all, "caCert")
+	}
+	if t != nil && t.ClientCert != "" {
+		all = append(all, "clientCert")
+	}
+	return strings.Join(all, ", ")
+}
+
+// tokensText is where the access tokens of a webhook come from.
+func tokensText(o *client.WebhookOAuth2) string {
+	if o == nil {
+		return ""
+	}
+	return o.TokenURL
+}

@@ -67,7 +67,8 @@ func (p *printer) subscription(s client.Subscription) error {
 			"Concurrency", fmt.Sprint(s.Delivery.Concurrency), "Ordered", map[bool]string{true: "yes", false: "no"}[s.Delivery.Ordered],
 			"Retries", waitsText(s.Delivery.RetrySchedule), "Auto-disable", s.Delivery.DisableAfter.String(),
 			"Headers", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Headers)), ", "),
-			"Credentials", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Credentials)), ", "), "Created", moment(s.CreatedAt), "Changed", moment(s.UpdatedAt))
+			"Credentials", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Credentials)), ", "),
+			"Certificates", certificatesText(s.Delivery.TLS), "Tokens from", tokensText(s.Delivery.OAuth2), "Created", moment(s.CreatedAt), "Changed", moment(s.UpdatedAt))
 	}
 	if h := s.Health; h != nil {
 		t.fields("Backlog", backlogText(*h))

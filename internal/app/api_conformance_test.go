@@ -46,6 +46,7 @@ var specials = map[string]special{
 	"changeSubscription":  {examplesOnly: true},
 	"rotateSecret":        {examplesOnly: true},
 	"testSubscription":    {examplesOnly: true},
+	"testListener":        {examplesOnly: true},
 	"previewSubscription": {examplesOnly: true},
 	"replaySubscription":  {examplesOnly: true},
 	"createListener":      {examplesOnly: true},

@@ -80,7 +80,7 @@ func TestEventsThatAreNotPublished(t *testing.T) {
 		if sent, err := s.hub.Test(s.sub, feedmill.NewEvent{Type: "metric.created"}); sent || err != nil {
 			t.Errorf("without a connection: %v, %v", sent, err)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(s.Context())
 		var got []feedmill.ListenerMessage
 		done := make(chan struct{})
 		go func() {

@@ -1,6 +1,7 @@
 package subscribe
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -168,3 +169,27 @@ func TestNothingIsMadeWithoutItsResponse(t *testing.T) {
 
 // keepNone is for requests without an idempotency key.
 func keepNone[T any](T) (*feedmill.IdempotentResponse, error) { return nil, nil }
+
+// * is both halves in a request for new subscriptions, and one in a definition that was exported.
+func TestEveryEvent(t *testing.T) {
+	w := newWorld(t)
+	handled := feedmill.WithHandle(t.Context(), &feedmill.Handle{Workspace: w.workspace, Kind: feedmill.DefinedSubscription, Name: "all"})
+	for _, c := range []struct {
+		ctx  context.Context
+		was  feedmill.Subscription
+		want []string
+	}{
+		{t.Context(), feedmill.Subscription{}, []string{"datafeed.source.*", "*"}},
+		{handled, feedmill.Subscription{}, []string{"*"}},
+		{t.Context(), feedmill.Subscription{ID: "sub_1", Events: []string{"tag.*"}}, []string{"*"}},
+		{t.Context(), feedmill.Subscription{ID: "sub_1", Events: []string{"datasource.deleted"}}, []string{"datafeed.source.*"}},
+		{handled, feedmill.Subscription{ID: "sub_1", Events: []string{"datasource.deleted"}}, []string{"datafeed.source.*"}},
+	} {
+		var faults feedmill.Faults
+		body, _ := strictjson.Read([]byte(`{"url":"https://example.com/hook","events":["*"]}`), strictjson.Part{}, faults.Note)
+		f, err := w.readFields(c.ctx, strictjson.NewObject(&body, "", faults.Note), c.was, &faults)
+		if err != nil || len(faults.List) > 0 || !slices.Equal(names(f.events), c.want) {
+			t.Errorf("%v: %q, %v, %v, want %q", c.was.Events, names(f.events), faults.List, err, c.want)
+		}
+	}
+}
