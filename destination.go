@@ -21,6 +21,8 @@ const (
 	DestinationNATS DestinationKind = "nats"
 	// DestinationKafka is a topic of a Kafka cluster.
 	DestinationKafka DestinationKind = "kafka"
+	// DestinationAMQP is an exchange of an AMQP 0-9-1 broker, such as RabbitMQ.
+	DestinationAMQP DestinationKind = "amqp"
 )
 
 // Destination is where the deliveries of a subscription go.

@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/deliver"
+	"github.com/feedmill/feedmill/internal/destination/amqp"
 	"github.com/feedmill/feedmill/internal/destination/broker"
 	"github.com/feedmill/feedmill/internal/destination/kafka"
 	"github.com/feedmill/feedmill/internal/destination/nats"
@@ -27,6 +28,7 @@ func (a *App) destinations() []destination {
 		&webhook.Kind{Transport: a.egress.Express(machine.OpenFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden, URLs: a.egress.Policy()},
 		broker.New(nats.Protocol{}, brokers),
 		broker.New(kafka.Protocol{}, brokers),
+		broker.New(amqp.Protocol{}, brokers),
 	}
 }
 

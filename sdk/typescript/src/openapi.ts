@@ -3347,7 +3347,8 @@ export interface components {
                 /**
                  * @description The credentials for a broker, at most 8 KiB. A change replaces all of them. Values are not shown again. `***` keeps a stored
                  *     value. NATS: `username` and `password`, or `token`, or `creds` with the text of a credentials file. Kafka: `username`,
-                 *     `password`, and `mechanism`: `PLAIN` (the default), `SCRAM-SHA-256` or `SCRAM-SHA-512`.
+                 *     `password`, and `mechanism`: `PLAIN` (the default), `SCRAM-SHA-256` or `SCRAM-SHA-512`. AMQP: `username` and
+                 *     `password`.
                  */
                 credentials?: {
                     [key: string]: string | null;
@@ -3438,6 +3439,7 @@ export interface components {
              *     - `https`, or `http` if the operator allows the host: a webhook. With `GET` it cannot have a query parameter `payload`.
              *     - `nats` or `nats+tls`: a subject of a NATS server, as in `nats://host:4222/subject`. A JetStream stream must store the subject.
              *     - `kafka` or `kafka+tls`: a topic of a Kafka cluster, as in `kafka://host:9092,host2:9092/topic`. All in-sync replicas must acknowledge.
+             *     - `amqp` or `amqps`: an exchange of an AMQP 0-9-1 broker, as in `amqp://host:5672/vhost?exchange=events&routingKey=orders`. The broker must confirm.
              */
             url?: string;
         };

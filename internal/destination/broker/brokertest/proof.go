@@ -3,6 +3,7 @@
 package brokertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -22,6 +23,8 @@ type Proof struct {
 	Endpoint feedmill.Endpoint
 	// Cut interrupts the broker, and returns when it is back.
 	Cut func(t *testing.T)
+	// Cuts is how often, in the short form; 0 means 3.
+	Cuts int
 	// Stored returns the payloads that the broker has, in the order in which it has those of
 	// each resource.
 	Stored func(t *testing.T) [][]byte
@@ -56,11 +59,11 @@ func Message(resource string, body []byte) feedmill.Message {
 	}
 }
 
-// Run sends 2,000 messages and cuts the broker 3 times, or 50,000 and 20 times with
+// Run sends 2,000 messages and cuts the broker a few times, or 50,000 and 20 times with
 // FEEDMILL_LONG. None may be lost, no more may be doubled than were in flight at the cuts,
 // and those of a resource must be in order.
 func (p Proof) Run(t *testing.T) {
-	each, cuts := 2000/lanes, 3
+	each, cuts := 2000/lanes, cmp.Or(p.Cuts, 3)
 	if os.Getenv("FEEDMILL_LONG") != "" {
 		each, cuts = 50_000/lanes, 20
 	}
