@@ -56,7 +56,7 @@ func NewFinish(p *query.Plan, out Rows, temp string) *Finish {
 		f.test = query.NewTest(query.All{}, at)
 	}
 	if p.SortHere {
-		f.sorting = &sorting{plan: p}
+		f.sorting = &sorting{plan: p, memory: sortMemory}
 	}
 	f.sums = newSums(p.Tree, p.Fetched)
 	if p.Tree.Latest != nil {

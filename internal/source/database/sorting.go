@@ -18,6 +18,8 @@ type sorting struct {
 	runs  [][]columnar.Vector
 	bytes int
 	rows  int
+	// memory is how many bytes of rows it can have.
+	memory int
 }
 
 // place is a row of a run.
@@ -37,10 +39,10 @@ func (s *sorting) add(run []columnar.Vector, kept []int) error {
 		s.bytes += vectorBytes(&run[i])
 	}
 	t := s.plan.Tree
-	if most := t.Limit + t.Offset; t.Limit > 0 && s.bytes > sortMemory/2 && int64(s.rows) > 2*most {
+	if most := t.Limit + t.Offset; t.Limit > 0 && s.bytes > s.memory/2 && int64(s.rows) > 2*most {
 		s.cut(int(most))
 	}
-	if s.bytes > sortMemory {
+	if s.bytes > s.memory {
 		return Fail(ProblemTooMuch, "The query sorts by a field that the source cannot compute, and the rows are too many for Feedmill to sort. Set a limit, add filters, or remove the sort.", nil)
 	}
 	return nil
