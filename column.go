@@ -153,6 +153,7 @@ const (
 	WarnNullCursor     = "null-cursor"        // rows without a value of the field that tells what is new
 	WarnCursorAhead    = "cursor-ahead"       // times ahead that do not tell what is new
 	WarnKeyText        = "key-text"           // keys with fractions that became text
+	WarnMultiplied     = "multiplied-rows"    // rows that have several matches in a join
 	WarnZoneChanged    = "zone-changed"       // times that have a time zone now, or have none now
 	WarnCursorBehind   = "cursor-behind"      // the source has no row any more at the position that was reached
 	WarnPinned         = "pinned"             // types that an earlier release did not store

@@ -15,23 +15,34 @@ type Pins struct {
 	// Schema and View are where the rows are, empty where not pinned yet.
 	Schema string `json:"schema,omitzero"`
 	View   string `json:"view,omitzero"`
+	// Joins are where the joined views are.
+	Joins []PinnedView `json:"joins,omitzero"`
 	// Fields are the fields that the query uses: selected, filtered, sorted,
 	// grouped or incremental.
 	Fields []PinnedField `json:"fields,omitzero"`
 }
 
+// PinnedView is where a joined view is.
+type PinnedView struct {
+	As     string `json:"as"`
+	Schema string `json:"schema,omitzero"`
+	View   string `json:"view"`
+}
+
 // PinnedField is a field of a view with the type that it had when it was pinned.
 type PinnedField struct {
+	// From is the alias of a joined view; empty for the first view.
+	From string        `json:"from,omitzero"`
 	Name string        `json:"name"`
 	Type columnar.Type `json:"type"`
 	// Zoned reports whether the times of the field have a time zone.
 	Zoned bool `json:"zoned,omitzero"`
 }
 
-// Field returns the pinned field of that name.
-func (p Pins) Field(name string) (PinnedField, bool) {
+// Field returns the pinned field of that name and alias.
+func (p Pins) Field(from, name string) (PinnedField, bool) {
 	for _, f := range p.Fields {
-		if f.Name == name {
+		if f.From == from && f.Name == name {
 			return f, true
 		}
 	}
@@ -40,7 +51,7 @@ func (p Pins) Field(name string) (PinnedField, bool) {
 
 // Equal reports whether both pin the same.
 func (p Pins) Equal(q Pins) bool {
-	return p.Origin == q.Origin && p.Schema == q.Schema && p.View == q.View && slices.Equal(p.Fields, q.Fields)
+	return p.Origin == q.Origin && p.Schema == q.Schema && p.View == q.View && slices.Equal(p.Joins, q.Joins) && slices.Equal(p.Fields, q.Fields)
 }
 
 // ProblemTypeChanged is the type of the refusal of data in which a field has another

@@ -25,6 +25,8 @@ const (
 // Query says which rows and columns of a table are wanted, and in which order.
 // Columns go by their names.
 type Query struct {
+	// Joins are the views that are joined with the first one, in order.
+	Joins []Join
 	// Fields are the columns that are wanted, in order; none means all.
 	Fields []Field
 	// Computed are fields that are computed for each row. The others can use them.
@@ -85,6 +87,8 @@ type Since struct {
 
 // Field is a column that is wanted.
 type Field struct {
+	// From is the alias of the joined view that has the field; empty for the first view.
+	From string
 	Name string
 	// As is what the column is called in the answer; empty means Name.
 	As string
@@ -133,6 +137,8 @@ var Aggregates = []Aggregate{
 
 // Sort is a column to sort by. Rows without a value come last either way.
 type Sort struct {
+	// From is the alias of a joined view; empty for outputs and the first view.
+	From       string
 	Name       string
 	Descending bool
 	// Place is where this stands in the request, for faults.
@@ -141,6 +147,8 @@ type Sort struct {
 
 // Condition is what must hold for one column.
 type Condition struct {
+	// From is the alias of a joined view; empty for the first view.
+	From    string
 	Name    string
 	Filters []Filter
 	// Any says that one of the filters is enough; else all must hold.

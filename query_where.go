@@ -20,7 +20,8 @@ const (
 type WhereNode struct {
 	// All and Any are the conditions of a list; both are nil for a filter.
 	All, Any []WhereNode
-	// Name is the field of a filter.
+	// Name is the field of a filter, and From the alias of its view; empty for the first view.
+	From   string
 	Name   string
 	Filter Filter
 	// Place is the position in the request. Faults have pointers below it, such as

@@ -21,6 +21,10 @@ colon, an equals sign or a comma. --group groups by a period,
 and --having selects groups by an aggregate. --compute adds a computed field, which
 the other flags can name; without --field, it is also returned.
 
+--join adds the fields of another view of the service, and --left-join keeps rows without a
+match. Name a field of a joined view by its alias, such as c.country or c."a.b". Without an
+alias, it is the name of the view.
+
 At most 100 rows are printed, and nothing is stored. --create creates a feed from the
 query, with all rows or the number in --limit. --spec prints the query as
 "feedmill feeds create query" accepts it.`,
@@ -143,6 +147,7 @@ starts immediately; --watch shows its progress and waits until it ends.`,
 type queryFlags struct {
 	fields, filters []string
 	groups, having  []string
+	joins           []queryFlagJoin
 	where           string
 	sort, timezone  string
 	weekStart       string
@@ -172,6 +177,8 @@ func (q *queryFlags) add(cmd *cobra.Command) {
 	q.addQuery(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&q.computed, "compute", nil, "computed field such as 'margin=price - cost' (repeatable)")
+	f.Var(&joinsValue{q, feedmill.JoinInner}, "join", "view to join, such as customers:customer_id=id or 'customers as c:customer_id=id' (repeatable); name its fields c.country")
+	f.Var(&joinsValue{q, feedmill.JoinLeft}, "left-join", "view to join that keeps rows without a match (repeatable)")
 	f.StringVar(&q.feed.Name, "create", "", "create a feed with this name")
 	f.StringVar(&q.every, "every", "", "refresh interval, such as 1h")
 	f.StringVar(&q.cron, "cron", "", "refresh schedule (cron), such as '0 6 * * 1-5'")
@@ -200,6 +207,7 @@ type querySpec struct {
 }
 
 type queryBody struct {
+	Joins     []queryJoin         `json:"joins,omitzero"`
 	Computed  []queryComputed     `json:"computed,omitzero"`
 	Fields    []queryField        `json:"fields"`
 	Where     json.RawMessage     `json:"where,omitzero"`
@@ -210,8 +218,21 @@ type queryBody struct {
 	WeekStart string              `json:"weekStart,omitzero"`
 }
 
+type queryJoin struct {
+	View string            `json:"view"`
+	As   string            `json:"as"`
+	Kind feedmill.JoinKind `json:"kind"`
+	On   []queryPair       `json:"on"`
+}
+
+type queryPair struct {
+	Left  string `json:"left"`
+	Right string `json:"right"`
+}
+
 type queryField struct {
 	Field     string           `json:"field"`
+	From      string           `json:"from,omitzero"`
 	As        string           `json:"as,omitzero"`
 	Group     string           `json:"group,omitzero"`
 	Aggregate []queryAggregate `json:"aggregate,omitzero"`
@@ -270,6 +291,11 @@ func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
 			return b, usagef("--where must be JSON")
 		}
 	}
+	for _, j := range q.joins {
+		if err := b.addJoin(j.kind, j.text); err != nil {
+			return b, usagef("--join %s: %w", j.text, err)
+		}
+	}
 	for _, text := range q.computed {
 		if err := b.addComputed(text); err != nil {
 			return b, usagef("--compute %s: %w", text, err)
@@ -307,16 +333,8 @@ func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
 			return b, usagef("--having %s: %w", text, err)
 		}
 	}
-	if q.sort == "" {
-		return b, nil
-	}
-	items, err := feedmill.ParseList(q.sort, "-")
-	if err != nil {
-		return b, usagef("--sort: %w", err)
-	}
-	for _, item := range items {
-		order := map[bool]string{false: "asc", true: "desc"}[item.Signed]
-		b.Sort = append(b.Sort, map[string]string{"field": item.Text, "order": order})
+	if q.sort != "" {
+		return b, b.addSort(q.sort)
 	}
 	return b, nil
 }

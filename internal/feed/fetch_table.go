@@ -54,7 +54,7 @@ func (f FetchedTables) SelectFetched(ctx context.Context, job feedmill.Fetch, de
 	if err := give(t.Columns(), nil); err != nil {
 		return nil, err
 	}
-	for rows, err := range m.Reader.Select(ctx, &v, t) {
+	for rows, err := range m.Reader.Select(ctx, []*lake.Version{&v}, t) {
 		if err == nil {
 			err = give(nil, rows)
 		}

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,7 +137,9 @@ type statement struct {
 }
 
 // inOrder reports whether rows come in the order of the file.
-func (s *statement) inOrder() bool { return len(s.tree.Sort) == 0 && !s.tree.Grouped() }
+func (s *statement) inOrder() bool {
+	return len(s.tree.Sort) == 0 && len(s.tree.Joins) == 0 && !s.tree.Grouped()
+}
 
 // columnName is what SQL calls a column, as scan has it.
 func columnName(c query.Column) string { return "c" + strconv.Itoa(c.Index) }
@@ -202,7 +205,8 @@ func (s *statement) selectAll(from string) string {
 	if s.tree.Grouped() {
 		row = "min(nr)"
 	}
-	sql := "SELECT " + strings.Join(append(selected, row+" AS rn"), ", ") + " FROM " + from
+	ties, _ := s.ties()
+	sql := "SELECT " + strings.Join(slices.Concat(selected, []string{row + " AS rn"}, ties), ", ") + " FROM " + from
 	if len(s.tree.Where) > 0 {
 		sql += " WHERE " + s.Predicate(s.tree.Where)
 	}
@@ -215,7 +219,7 @@ func (s *statement) selectAll(from string) string {
 // orderBy sorts, where something is to be sorted by. Rows that are not sorted
 // come in the order of the file by themselves, and groups by their first rows.
 func (s *statement) orderBy() string {
-	if len(s.tree.Sort) == 0 && !s.tree.Grouped() {
+	if s.inOrder() {
 		return ""
 	}
 	var order []string
@@ -226,7 +230,8 @@ func (s *statement) orderBy() string {
 		}
 		order = append(order, "s"+strconv.Itoa(i)+direction)
 	}
-	return " ORDER BY " + strings.Join(append(order, "rn"), ", ")
+	_, ties := s.ties()
+	return " ORDER BY " + strings.Join(slices.Concat(order, []string{"rn"}, ties), ", ")
 }
 
 // numbered lists a0, a1 and so on.

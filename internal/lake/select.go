@@ -12,10 +12,11 @@ import (
 	"github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
-// Select reads what a tree asks for that was resolved over the columns of a
-// version, as runs of a vector for each output.
-func (r *Reader) Select(ctx context.Context, v *Version, t *query.Tree) iter.Seq2[[]columnar.Vector, error] {
+// Select reads what a tree asks for that was resolved over the columns of
+// versions, as runs of a vector for each output. The tree joins all versions but the first.
+func (r *Reader) Select(ctx context.Context, versions []*Version, t *query.Tree) iter.Seq2[[]columnar.Vector, error] {
 	return func(yield func([]columnar.Vector, error) bool) {
+		v := joinVersions(versions, t)
 		if len(v.Columns) == 0 {
 			return
 		}
@@ -34,11 +35,16 @@ func (r *Reader) Select(ctx context.Context, v *Version, t *query.Tree) iter.Seq
 	}
 }
 
-// Explain is the statement that a tree comes to, for people: the table and its
+// Explain is the statement that a tree comes to, for people: the tables and their
 // columns go by their names, which they do not in what a worker is sent. With it
-// are the values of its parameters.
-func Explain(table string, t *query.Tree) (sql string, args []string) {
-	w := newWriter(duckdb.Dialect{Standard: query.Standard{Readable: true}}, t, func(c query.Column) string { return quoteName(c.Name) })
+// are the values of its parameters. The aliases of the tables are used where the tree has joins.
+func Explain(tables, aliases []string, t *query.Tree) (sql string, args []string) {
+	first := ""
+	if len(aliases) > 0 {
+		first = aliases[0]
+	}
+	column := shownColumn(first, t)
+	w := newWriter(duckdb.Dialect{Standard: query.Standard{Readable: true}}, t, column)
 	var selected, groups, order []string
 	for _, o := range t.Outputs {
 		expression := w.Expression(o.Expression)
@@ -50,7 +56,7 @@ func Explain(table string, t *query.Tree) (sql string, args []string) {
 		}
 		selected = append(selected, expression)
 	}
-	sql = "SELECT " + strings.Join(selected, ", ") + " FROM " + quoteName(table)
+	sql = "SELECT " + strings.Join(selected, ", ") + " FROM " + shownTables(tables, aliases, t, column)
 	if len(t.Where) > 0 {
 		sql += " WHERE " + w.Predicate(t.Where)
 	}

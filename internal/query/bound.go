@@ -43,5 +43,5 @@ func (r *resolver) addBound(c Column, op feedmill.FilterOp, p Predicate) {
 	} else {
 		from, to = from.In(r.zone), to.In(r.zone)
 	}
-	r.bounds = append(r.bounds, Bound{Field: c.Name, Op: op, From: from.Format(layout), To: to.Format(layout)})
+	r.bounds = append(r.bounds, Bound{Field: c.Label(), Op: op, From: from.Format(layout), To: to.Format(layout)})
 }

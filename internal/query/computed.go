@@ -123,14 +123,14 @@ func (r *resolver) computed() Formulas {
 	}
 	var fields []compute.Field
 	for i := range r.columns {
-		fields = append(fields, compute.Field{Column: &r.columns[i]})
+		fields = append(fields, compute.Field{From: r.aliasOf(i), Column: &r.columns[i]})
 	}
 	columns := slices.Clone(r.columns)
 	for _, c := range r.query.Computed {
 		name, expression := c.Place, c.Place
 		name.Pointer += "/name"
 		expression.Pointer += "/expression"
-		if at := slices.IndexFunc(columns, func(other feedmill.Column) bool { return other.Name == c.Name }); at >= 0 {
+		if at := r.taken(columns, c.Name); at >= 0 {
 			detail := fmt.Sprintf("the view already has a field %q; choose another name", c.Name)
 			if at >= f.Base {
 				detail = fmt.Sprintf("the computed field %q is listed twice; choose another name", c.Name)
@@ -161,7 +161,7 @@ func (r *resolver) computed() Formulas {
 		fields = append(fields, compute.Field{Column: &column})
 	}
 	r.columns = columns
-	f.Columns = numberedColumns(columns)
+	f.Columns = numberedColumns(columns, r.aliasOf)
 	return f
 }
 
@@ -172,8 +172,9 @@ func (f Formulas) over(columns []feedmill.Column) (Formulas, []feedmill.Column) 
 	}
 	columns = slices.Clone(columns[:f.Base])
 	var fields []compute.Field
+	alias := func(i int) string { return f.Columns[i].From }
 	for i := range columns {
-		fields = append(fields, compute.Field{Column: &columns[i]})
+		fields = append(fields, compute.Field{From: alias(i), Column: &columns[i]})
 	}
 	f.List = slices.Clone(f.List)
 	for i := range f.List {
@@ -187,14 +188,14 @@ func (f Formulas) over(columns []feedmill.Column) (Formulas, []feedmill.Column) 
 	for i := range f.List {
 		columns = append(columns, *f.List[i].column)
 	}
-	f.Columns = numberedColumns(columns)
+	f.Columns = numberedColumns(columns, alias)
 	return f, columns
 }
 
-func numberedColumns(columns []feedmill.Column) []Column {
+func numberedColumns(columns []feedmill.Column, alias func(int) string) []Column {
 	all := make([]Column, len(columns))
 	for i := range columns {
-		all[i] = Column{Column: &columns[i], Index: i}
+		all[i] = Column{Column: &columns[i], Index: i, From: alias(i)}
 	}
 	return all
 }

@@ -22,7 +22,7 @@ func (r *resolver) outputs() []Output {
 	}
 	var outputs []Output
 	for i, f := range r.query.Fields {
-		column, ok := r.column(f.Name, f.Place)
+		column, ok := r.column(f.From, f.Name, f.Place)
 		if !ok || r.refuseRepeated(i) || f.FilterOnly {
 			continue
 		}
@@ -59,8 +59,11 @@ func beside(place feedmill.Fault, member string) feedmill.Fault {
 // name stands.
 func (r *resolver) addOutput(outputs []Output, e Expression, name string, fn, as feedmill.Fault) []Output {
 	o := Output{Name: cmp.Or(name, e.Column.Name), Expression: e}
+	same := slices.IndexFunc(outputs, func(other Output) bool { return other.Name == o.Name })
 	switch {
-	case slices.ContainsFunc(outputs, func(other Output) bool { return other.Name == o.Name }):
+	case same >= 0 && len(r.views) > 1:
+		r.faults.Add(as, fmt.Sprintf("%s and %s both have the name %q in the result; set as for one of them", outputs[same].Column.Label(), e.Column.Label(), o.Name))
+	case same >= 0:
 		r.faults.Add(as, fmt.Sprintf("the field %q is listed twice", o.Name))
 	case e.Aggregate != "" && !slices.Contains(aggregates[e.Aggregate], e.Column.Type):
 		r.faults.Add(fn, fmt.Sprintf("%q does not apply to a column of type %s", e.Aggregate, e.Column.Type))
@@ -73,11 +76,11 @@ func (r *resolver) addOutput(outputs []Output, e Expression, name string, fn, as
 // refuseRepeated refuses a field that was named before.
 func (r *resolver) refuseRepeated(field int) bool {
 	f := &r.query.Fields[field]
-	first := slices.IndexFunc(r.query.Fields, func(other feedmill.Field) bool { return other.Name == f.Name })
+	first := slices.IndexFunc(r.query.Fields, func(other feedmill.Field) bool { return other.From == f.From && other.Name == f.Name })
 	if first == field {
 		return false
 	}
-	detail := fmt.Sprintf("the field %q is listed twice", f.Name)
+	detail := fmt.Sprintf("the field %q is listed twice", feedmill.FieldName{From: f.From, Name: f.Name})
 	if isAggregated(f) && isAggregated(&r.query.Fields[first]) {
 		detail += `; list it once, with a list such as "aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}]`
 	}

@@ -14,11 +14,10 @@ func (r *resolver) having() (having All) {
 		if len(f.Having) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(r.columns, func(c feedmill.Column) bool { return c.Name == f.Name })
-		if at < 0 {
+		column, ok := r.known(f.From, f.Name)
+		if !ok {
 			continue // which the field is refused for
 		}
-		column := Column{Column: &r.columns[at], Index: at}
 		for _, h := range f.Having {
 			fn := h.Place
 			fn.Pointer += "/fn"

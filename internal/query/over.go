@@ -13,6 +13,13 @@ func (t *Tree) Over(columns []feedmill.Column) *Tree {
 	over := *t
 	over.Formulas, columns = t.Formulas.over(columns)
 	o := others(columns)
+	over.Joins = make([]Join, len(t.Joins))
+	for i, j := range t.Joins {
+		over.Joins[i] = Join{Kind: j.Kind, Exists: j.Exists}
+		for _, p := range j.On {
+			over.Joins[i].On = append(over.Joins[i].On, Pair{o.column(p.Left), o.column(p.Right)})
+		}
+	}
 	over.Outputs = make([]Output, len(t.Outputs))
 	for i, out := range t.Outputs {
 		over.Outputs[i] = Output{o.expression(out.Expression), out.Name}
@@ -41,7 +48,7 @@ func (o others) column(c Column) Column {
 	if c.Derived != nil {
 		return Derive(o.expression(*c.Derived))
 	}
-	return Column{Column: &o[c.Index], Index: c.Index}
+	return Column{Column: &o[c.Index], Index: c.Index, From: c.From}
 }
 
 func (o others) expression(e Expression) Expression {
@@ -97,7 +104,20 @@ func (t *Tree) Tests(index int) bool {
 // filters.
 func (t *Tree) Gives(index int) bool {
 	return t.Latest != nil && t.Latest.Index == index ||
+		slices.ContainsFunc(t.Joins, func(j Join) bool {
+			return slices.ContainsFunc(j.On, func(p Pair) bool { return p.Left.Index == index || p.Right.Index == index })
+		}) ||
 		slices.ContainsFunc(t.Tested(), func(e Expression) bool { return t.Formulas.reads(e.Column, index) }) ||
 		slices.ContainsFunc(t.Outputs, func(o Output) bool { return t.Formulas.reads(o.Column, index) }) ||
 		slices.ContainsFunc(t.Sort, func(k Key) bool { return t.Formulas.reads(k.Column, index) })
+}
+
+// WhereBefore returns the filters that are about columns before an index only.
+func (t *Tree) WhereBefore(index int) (where All) {
+	for _, p := range t.Where {
+		if !slices.ContainsFunc(columnsOf(p), func(c Column) bool { return c.Index >= index }) {
+			where = append(where, p)
+		}
+	}
+	return where
 }

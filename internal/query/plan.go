@@ -20,8 +20,12 @@ type Database interface {
 	CannotCompute(f *Formulas, formula int) string
 	Compute(f *Formulas, used []int)
 	Bound() []string
-	// From is the table.
+	// From is the first table.
 	From() string
+	// Join is a table that is joined, counted from 1, and the condition that columns are
+	// equal: exactly where the values that are read are, and none of them is null. The error
+	// says which columns the database cannot compare so.
+	Join(view int, on []Pair) (from, condition string, err error)
 	// Column is a column as predicates compare it. Its values have an order and
 	// an equality that are those of this package: texts by their code points.
 	Column(c Column) string
@@ -130,7 +134,7 @@ func (p *Plan) RestSQL(selected int64) string {
 // must not be a second statement for some of them.
 func (p *Plan) isTop(d Database) bool {
 	t := p.Tree
-	if t.Grouped() || t.Limit == 0 || t.Offset > 0 || p.LimitHere || len(t.Sort) == 0 {
+	if len(t.Joins) > 0 || t.Grouped() || t.Limit == 0 || t.Offset > 0 || p.LimitHere || len(t.Sort) == 0 {
 		return false
 	}
 	open := slices.ContainsFunc(p.Fetched, func(e Expression) bool {
@@ -142,7 +146,7 @@ func (p *Plan) isTop(d Database) bool {
 // isExtremes reports whether the query wants nothing but the least and greatest values
 // of indexed columns whose Key no index serves.
 func (p *Plan) isExtremes(d Database) bool {
-	if p.GroupHere || len(p.Tree.Sort) > 0 || len(p.Tree.Having) > 0 || p.Tree.Offset > 0 {
+	if len(p.Tree.Joins) > 0 || p.GroupHere || len(p.Tree.Sort) > 0 || len(p.Tree.Having) > 0 || p.Tree.Offset > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(p.Tree.Outputs, func(o Output) bool {
@@ -294,9 +298,15 @@ func (s *selection) selectWhere(p *Plan, where All) string {
 		}
 		selected[i] = sql + " AS f" + strconv.Itoa(i)
 	}
-	sql := "SELECT " + strings.Join(selected, ", ") + " FROM " + s.database.From()
-	if len(where) > 0 {
+	from, exist := Joined(s.database, p.Tree.Joins)
+	sql := "SELECT " + strings.Join(selected, ", ") + " FROM " + from
+	switch {
+	case len(where) > 0 && exist != "":
+		sql += " WHERE " + exist + " AND (" + s.Predicate(where) + ")"
+	case len(where) > 0:
 		sql += " WHERE " + s.Predicate(where)
+	case exist != "":
+		sql += " WHERE " + exist
 	}
 	return sql
 }

@@ -15,7 +15,7 @@ import (
 // wrong is noted where the object notes it; members that are not known are left to
 // the caller.
 func Read(o *strictjson.Object, now time.Time) feedmill.Query {
-	q := feedmill.Query{WeekStart: time.Monday, Now: now}
+	q := feedmill.Query{WeekStart: time.Monday, Now: now, Joins: readJoins(o)}
 	q.Computed = readComputed(o)
 	for _, field := range readObjects(o, "fields", feedmill.MaxQueryFields) {
 		readField(field, &q)
@@ -25,6 +25,7 @@ func Read(o *strictjson.Object, now time.Time) feedmill.Query {
 		if v, ok := s.Need("field"); ok {
 			sort.Name, _ = v.Text()
 		}
+		sort.From = readFrom(s)
 		if v, ok := s.Get("order"); ok {
 			order, _ := v.Choice("asc", "desc")
 			sort.Descending = order == "desc"
@@ -96,6 +97,7 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 	if v, ok := o.Need("field"); ok {
 		f.Name, _ = v.Text()
 	}
+	f.From = readFrom(o)
 	if v, ok := o.Get("as"); ok {
 		f.As, _ = v.Label(feedmill.MaxNameLen)
 	}
@@ -119,7 +121,7 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 		aggregate, _ := v.Choice(texts(feedmill.Aggregates)...)
 		f.Aggregate = feedmill.Aggregate(aggregate)
 	}
-	condition := feedmill.Condition{Name: f.Name, Place: feedmill.Fault{Pointer: o.Pointer}}
+	condition := feedmill.Condition{From: f.From, Name: f.Name, Place: feedmill.Fault{Pointer: o.Pointer}}
 	for _, filter := range readObjects(o, "filters", feedmill.MaxFilters) {
 		condition.Filters = append(condition.Filters, readFilter(filter))
 	}

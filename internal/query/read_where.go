@@ -37,6 +37,7 @@ func (w *whereReader) node(v strictjson.Field, level int) (n feedmill.WhereNode,
 		if f, ok := o.Need("field"); ok {
 			n.Name, _ = f.Text()
 		}
+		n.From = readFrom(o)
 		n.Filter = readFilter(o)
 		return n, true
 	case all && any:

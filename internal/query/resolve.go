@@ -3,22 +3,33 @@ package query
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/suggest"
 )
+
+// View is a view that a query reads, with its alias. The first view has none.
+type View struct {
+	As      string
+	Columns []feedmill.Column
+}
 
 // Resolve checks a query against the columns of a table. Where there are faults
 // the tree lacks what is at fault, so that a caller can look for faults of its own
 // in the rest and tell of all of them together.
 func Resolve(q feedmill.Query, columns []feedmill.Column) (*Tree, *Faults) {
-	r := &resolver{query: &q, columns: columns, zone: cmp.Or(q.Zone, time.UTC), faults: new(Faults)}
-	tree := &Tree{Limit: q.Limit, Offset: q.Offset, Formulas: r.computed()}
+	return ResolveViews(q, []View{{Columns: columns}})
+}
+
+// ResolveViews is [Resolve] for a query with joins. There is a view for each join, in the same
+// order, after the first view. The columns of the tree are those of all views, one after the
+// other.
+func ResolveViews(q feedmill.Query, views []View) (*Tree, *Faults) {
+	r := &resolver{query: &q, zone: cmp.Or(q.Zone, time.UTC), faults: new(Faults)}
+	r.addViews(views)
+	tree := &Tree{Limit: q.Limit, Offset: q.Offset, Joins: r.joins(), Formulas: r.computed()}
 	tree.Where, tree.Outputs = r.where(), r.outputs()
 	tree.Having = r.having()
 	tree.Filters, tree.Bounds = r.placed, r.bounds
@@ -29,8 +40,10 @@ func Resolve(q feedmill.Query, columns []feedmill.Column) (*Tree, *Faults) {
 
 // resolver makes a tree of one query.
 type resolver struct {
-	query   *feedmill.Query
+	query *feedmill.Query
+	// columns are those of all views, one after the other.
 	columns []feedmill.Column
+	views   []placedView
 	zone    *time.Location
 	faults  *Faults
 	// failed are computed fields with faults.
@@ -41,23 +54,19 @@ type resolver struct {
 	placed []Placed
 }
 
-// column finds a column by its name. One that is not there is a fault.
-func (r *resolver) column(name string, place feedmill.Fault) (Column, bool) {
-	if slices.Contains(r.failed, name) {
+// column finds a column by the alias of its view and its name. One that is not there is a fault.
+func (r *resolver) column(from, name string, place feedmill.Fault) (Column, bool) {
+	if from == "" && slices.Contains(r.failed, name) {
 		return Column{}, false
 	}
-	all := make([]string, len(r.columns))
-	for i := range r.columns {
-		if r.columns[i].Name == name {
-			return Column{Column: &r.columns[i], Index: i}, true
-		}
-		all[i] = r.columns[i].Name
+	v, ok := r.view(from, place)
+	if !ok {
+		return Column{}, false
 	}
-	detail := fmt.Sprintf("there is no column %q", name)
-	if near := suggest.Nearest(name, all); len(near) > 0 {
-		detail += "; did you mean " + strings.Join(near, " or ") + "?"
+	if c, ok := r.find(v, name); ok {
+		return c, true
 	}
-	r.faults.Add(place, detail)
+	r.faults.Add(place, r.noColumn(v, name))
 	return Column{}, false
 }
 
@@ -65,7 +74,7 @@ func (r *resolver) column(name string, place feedmill.Fault) (Column, bool) {
 func (r *resolver) where() All {
 	var where All
 	for _, c := range r.query.Where {
-		column, ok := r.column(c.Name, c.Place)
+		column, ok := r.column(c.From, c.Name, c.Place)
 		if !ok {
 			continue
 		}

@@ -21,7 +21,7 @@ func (r *resolver) since(tree *Tree) {
 	field, lookback := s.Place, s.Place
 	field.Pointer += "/field"
 	lookback.Pointer += "/lookback"
-	column, ok := r.column(s.Field, field)
+	column, ok := r.column("", s.Field, field)
 	switch {
 	case !ok:
 		return

@@ -29,13 +29,14 @@ func (r *resolver) sortKeys(tree *Tree) []Key {
 // other column where rows are no groups.
 func (r *resolver) sortedBy(tree *Tree, s feedmill.Sort) (Expression, bool) {
 	var names []string // of the outputs that are made of the column
+	isOf := func(o Output) bool { return o.Column.From == s.From && o.Column.Name == s.Name }
 	for _, o := range tree.Outputs {
-		if o.Column.Name == s.Name {
+		if isOf(o) {
 			names = append(names, o.Name)
 		}
 	}
 	i := slices.IndexFunc(tree.Outputs, func(o Output) bool {
-		return o.Name == s.Name || o.Column.Name == s.Name && len(names) == 1
+		return o.Name == s.Name && s.From == "" || isOf(o) && len(names) == 1
 	})
 	if i >= 0 {
 		return tree.Outputs[i].Expression, true
@@ -44,9 +45,9 @@ func (r *resolver) sortedBy(tree *Tree, s feedmill.Sort) (Expression, bool) {
 		r.faults.Add(s.Place, fmt.Sprintf("the field %q has several aggregates; sort by %s", s.Name, strings.Join(names, " or ")))
 		return Expression{}, false
 	}
-	column, ok := r.column(s.Name, s.Place)
+	column, ok := r.column(s.From, s.Name, s.Place)
 	if ok && tree.Grouped() {
-		r.faults.Add(s.Place, fmt.Sprintf("%q is not a field of this query, which groups rows", s.Name))
+		r.faults.Add(s.Place, fmt.Sprintf("%q is not a field of this query, which groups rows", column.Label()))
 		ok = false
 	}
 	return Expression{Column: column}, ok

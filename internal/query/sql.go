@@ -81,8 +81,9 @@ func (Standard) Aggregate(fn feedmill.Aggregate, column string) string {
 // Quote quotes a name as the standard does.
 func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Place is where a table is. The schema is empty in databases that have none.
-type Place struct{ Schema, Name string }
+// Place is where a table is. The schema is empty in databases that have none, and the alias
+// where nothing is joined.
+type Place struct{ Schema, Name, As string }
 
 // At returns the schema and the name.
 func (p Place) At() (schema, name string) { return p.Schema, p.Name }

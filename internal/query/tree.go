@@ -10,6 +10,8 @@ import (
 
 // Tree is a query that fits the columns of a table.
 type Tree struct {
+	// Joins are the joined views.
+	Joins []Join
 	// Formulas are the computed fields. Columns can be theirs.
 	Formulas Formulas
 	Outputs  []Output
@@ -87,8 +89,10 @@ func (t *Tree) Tested() (all []Expression) {
 // Column is a column of the table, or an expression of it.
 type Column struct {
 	*feedmill.Column
-	// Index is its place in the table.
+	// Index is its place in the table. The columns of joined views follow those of the first.
 	Index int
+	// From is the alias of its view, empty for the first view.
+	From string
 	// Derived is the expression that the values are, nil for the column itself.
 	Derived *Expression
 }
@@ -105,7 +109,7 @@ func (c Column) Of() Expression {
 func Derive(e Expression) Column {
 	typed := e.Type()
 	typed.Name = e.Column.Name
-	return Column{Column: &typed, Index: e.Column.Index, Derived: &e}
+	return Column{Column: &typed, Index: e.Column.Index, From: e.Column.From, Derived: &e}
 }
 
 // Expression is a column, an aggregate of it, or the start of the period that its value is in.

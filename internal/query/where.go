@@ -34,7 +34,7 @@ func (r *resolver) node(n *feedmill.WhereNode, test int) (Predicate, bool) {
 	}
 	field := n.Place
 	field.Pointer += "/field"
-	column, ok := r.column(n.Name, field)
+	column, ok := r.column(n.From, n.Name, field)
 	if !ok {
 		return nil, false
 	}

@@ -1,6 +1,10 @@
 package compute
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
 
 // Syntax is an expression as it was written.
 type Syntax struct {
@@ -241,16 +245,15 @@ func tooDeep(position int) *Fault {
 	return fault(position, "The expression has more than %[1]d levels @, the maximum. Split it into several computed fields.", maxDepth)
 }
 
-// Names lists the fields of the first view that an expression names. A fault hides the names
-// after it.
-func Names(source string) (names []string) {
+// Names lists the fields that an expression names. A fault hides the names after it.
+func Names(source string) (names []feedmill.FieldName) {
 	s, fail := Parse(source)
 	if fail != nil {
 		return nil
 	}
 	s.walk(func(s *Syntax) {
-		if s.Op == "field" && !s.call && s.From == "" {
-			names = append(names, s.Name)
+		if s.Op == "field" && !s.call {
+			names = append(names, feedmill.FieldName{From: s.From, Name: s.Name})
 		}
 	})
 	return names

@@ -13,7 +13,7 @@ import (
 // Table is a table or view of a file as statements select from it.
 type Table struct {
 	Dialect
-	query.Place
+	query.Places
 	// bound are the values of the first parameters, which computed fields need.
 	bound []string
 	// Columns are what the columns of the query are in the table.
@@ -22,6 +22,8 @@ type Table struct {
 
 // Column is what a column is in the table.
 type Column struct {
+	// As is the alias of its table, empty where nothing is joined.
+	As   string
 	Name string
 	Kind Kind
 	// SQL is the expression of a computed field.
@@ -57,9 +59,7 @@ const (
 )
 
 // From is the table, with its schema.
-func (t *Table) From() string {
-	return Attached + "." + query.Quote(t.Schema) + "." + query.Quote(t.Name)
-}
+func (t *Table) From() string { return from(t.Place) }
 
 // Column is a column as it is compared.
 func (t *Table) Column(c query.Column) string {
@@ -67,7 +67,7 @@ func (t *Table) Column(c query.Column) string {
 	if of.SQL != "" {
 		return of.SQL
 	}
-	name := query.Quote(of.Name)
+	name := of.name()
 	switch of.Kind {
 	case Text:
 		return name + ` COLLATE "C"` // whatever the column is declared with
@@ -101,9 +101,9 @@ func (t *Table) Fetched(c query.Column) string {
 	}
 	switch t.Columns[c.Index].Kind {
 	case UnsignedHuge:
-		return "CAST(" + query.Quote(t.Columns[c.Index].Name) + " AS VARCHAR)"
+		return "CAST(" + t.Columns[c.Index].name() + " AS VARCHAR)"
 	case Integer, Float, Real:
-		return "CAST(" + query.Quote(t.Columns[c.Index].Name) + " AS " + t.typeOf(c) + ")"
+		return "CAST(" + t.Columns[c.Index].name() + " AS " + t.typeOf(c) + ")"
 	}
 	return t.Column(c)
 }

@@ -18,12 +18,14 @@ import (
 // Table is a table of MySQL as statements select from it.
 type Table struct {
 	query.Standard
-	query.Place
+	query.Places
 	Columns []Column
 }
 
 // Column is what a column is in the table.
 type Column struct {
+	// As is the alias of its table, empty where nothing is joined.
+	As   string
 	Name string
 	Kind Kind
 	// Indexed says that an index begins with it.
@@ -62,7 +64,7 @@ const (
 func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // From is the table, with its schema.
-func (t *Table) From() string { return Quote(t.Schema) + "." + Quote(t.Name) }
+func (t *Table) From() string { return from(t.Place) }
 
 // Column is a column as it is compared: texts as their bytes in UTF-8, whose order
 // is that of the code points and in which spaces at the end count.
@@ -70,7 +72,7 @@ func (t *Table) Column(c query.Column) string {
 	if sql := t.Columns[c.Index].SQL; sql != "" {
 		return sql
 	}
-	name := Quote(t.Columns[c.Index].Name)
+	name := t.Columns[c.Index].name()
 	switch t.Columns[c.Index].Kind {
 	case Text, JSON:
 		return "CAST(CONVERT(" + name + " USING utf8mb4) AS BINARY)"
@@ -99,7 +101,7 @@ func (t *Table) Fetched(c query.Column) string {
 	if sql := t.Columns[c.Index].SQL; sql != "" {
 		return sql
 	}
-	return Quote(t.Columns[c.Index].Name)
+	return t.Columns[c.Index].name()
 }
 
 // Key is an expression as it is grouped and sorted by.
@@ -216,7 +218,7 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 	case t.isTime(p.Column):
 		sql += " AND " + valid(column)
 	case p.Comparison == query.Equal && of.convertible():
-		sql += " AND " + Quote(of.Name) + " = CONVERT(" + bind(p.Value.(string)) + " USING " + of.Charset + ") COLLATE " + of.Collation
+		sql += " AND " + of.name() + " = CONVERT(" + bind(p.Value.(string)) + " USING " + of.Charset + ") COLLATE " + of.Collation
 	}
 	return sql
 }

@@ -3,14 +3,12 @@ package postgres
 import (
 	"regexp"
 	"slices"
-
-	"github.com/feedmill/feedmill/internal/query"
 )
 
 // equal tests for a text. Where that needs a cast, it also has the condition of the
 // column itself, which an index serves and which is true of all these rows.
 func (c *Column) equal(column, value string, bind func(string) string) string {
-	name := query.Quote(c.Name)
+	name := c.name()
 	switch c.Equal {
 	case EqualUUID:
 		if uuid.MatchString(value) {

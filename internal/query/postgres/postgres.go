@@ -17,7 +17,7 @@ import (
 // Table is a table of PostgreSQL as statements select from it.
 type Table struct {
 	query.Standard
-	query.Place
+	query.Places
 	// Columns are what the columns of the query are in the table.
 	Columns []Column
 	// Infinity says that the server knows infinite numerics.
@@ -31,10 +31,16 @@ type Table struct {
 
 // Column is what a column is in the table.
 type Column struct {
+	// As is the alias of its table, empty where nothing is joined.
+	As   string
 	Name string
 	Kind Kind
 	// Loose says that texts which differ can be equal by its collation.
 	Loose bool
+	// Collation is the object id of its collation, 0 for none, and OID says that it is an
+	// object id itself.
+	Collation uint32
+	OID       bool
 	// Indexed says that an index begins with it.
 	Indexed bool
 	// Equal is how an index finds the values of a Cast that are equal to a text.
@@ -85,7 +91,7 @@ const (
 )
 
 // From is the table, with its schema.
-func (t *Table) From() string { return query.Quote(t.Schema) + "." + query.Quote(t.Name) }
+func (t *Table) From() string { return from(t.Place) }
 
 // Column is a column as it is compared.
 func (t *Table) Column(c query.Column) string {
@@ -93,7 +99,7 @@ func (t *Table) Column(c query.Column) string {
 	if of.SQL != "" {
 		return of.SQL
 	}
-	name := query.Quote(of.Name)
+	name := of.name()
 	switch of.Kind {
 	case Cast, JSON:
 		return "CAST(" + name + " AS text)"

@@ -36,8 +36,8 @@ const (
 // Table is a table of SQLite as statements select from it.
 type Table struct {
 	query.Standard
-	query.Place // which has no schema
-	Columns     []Column
+	query.Places // which have no schema
+	Columns      []Column
 	// UTF16 says that texts are not UTF-8 in the file.
 	UTF16 bool
 	// Uncast reads numbers in columns of texts as they are, as the first rules do. Else they are
@@ -47,6 +47,8 @@ type Table struct {
 
 // Column is what a column is in the table. Its type is that of the query's column.
 type Column struct {
+	// As is the alias of its table, empty where nothing is joined.
+	As   string
 	Name string
 	// Mixed says that the values of a text column need not be texts, and Blob that
 	// all are bytes, whose text is base64.
@@ -58,8 +60,8 @@ func (*Table) CannotCompute(*query.Formulas, int) string {
 	return "SQLite stores decimals as floats, and its columns can have values of any type"
 }
 
-// From is the table, as t.
-func (t *Table) From() string { return query.Quote("main") + "." + query.Quote(t.Name) + " AS t" }
+// From is the table, as t where nothing is joined.
+func (t *Table) From() string { return from(t.Place) }
 
 // Name is a column by its name. A quoted name without its table would be a text
 // to SQLite where there is no such column.
@@ -68,7 +70,7 @@ func Name(column string) string { return "t." + query.Quote(column) }
 // Column is a column as it is compared.
 func (t *Table) Column(c query.Column) string {
 	of := t.Columns[c.Index]
-	name := Name(of.Name)
+	name := of.name()
 	switch c.Type {
 	case columnar.TypeText, columnar.TypeJSON:
 		if of.Mixed {
@@ -85,7 +87,7 @@ func (t *Table) Column(c query.Column) string {
 
 // bare is a column as it is read: as it is. The sign keeps the driver from making
 // something of it by its declared type.
-func (t *Table) bare(c query.Column) string { return "+" + Name(t.Columns[c.Index].Name) }
+func (t *Table) bare(c query.Column) string { return "+" + t.Columns[c.Index].name() }
 
 func (t *Table) collate() string {
 	if t.UTF16 {
@@ -97,7 +99,7 @@ func (t *Table) collate() string {
 // Fetched is a column as it is read.
 func (t *Table) Fetched(c query.Column) string {
 	if of := t.Columns[c.Index]; of.Mixed && c.Type == columnar.TypeText && !t.Uncast {
-		return "CAST(" + Name(of.Name) + " AS TEXT)"
+		return "CAST(" + of.name() + " AS TEXT)"
 	}
 	return t.bare(c)
 }

@@ -137,11 +137,24 @@ type Table interface {
 	Read(ctx context.Context, t *query.Tree, out Rows) (Done, error)
 }
 
+// Joinable is a table that can be joined with others of its database.
+type Joinable interface {
+	Table
+	// Join returns the table with another joined to it. The aliases are those of the table, if
+	// nothing is joined to it yet, and of the other. The fields are those of both.
+	Join(first, as string, other Table) Table
+	// CanJoin returns the error of columns that the database cannot compare exactly; see
+	// [query.CheckJoins].
+	CanJoin(joins []query.Join) (join, pair int, err error)
+}
+
 // Field is a column of a view. Type, Nullable, Precision, Scale, Format and
 // Description are known; Name and SourceName are what the database calls it. A
 // decimal whose digits the database does not bound has Precision 0.
 type Field struct {
 	feedmill.Column
+	// From is the alias of its view, empty for the first view of a join.
+	From string
 	// Label is a short text for people, empty where there is none but the name.
 	Label string
 	// Native is what the database calls its type.

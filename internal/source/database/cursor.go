@@ -114,7 +114,7 @@ func (d *definition) latestStored(ctx context.Context, feeds Feeds, feed feedmil
 		return "", err
 	}
 	latest := ""
-	for run, err := range feeds.Select(ctx, feed, tree) {
+	for run, err := range feeds.Select(ctx, []feedmill.Feed{feed}, tree) {
 		if err != nil {
 			return "", err
 		}

@@ -24,6 +24,8 @@ type definition struct {
 	rules             feedmill.Rules // 0 where the definition does not name any
 	keyed             bool           // the feed has a key, by which rows that come again are known
 	doc               strictjson.Value
+	// joined is what the views of the joins are, once they are open.
+	joined joined
 }
 
 var (
@@ -63,6 +65,9 @@ func parse(body []byte, now time.Time) (*definition, error) {
 	}
 	if d.incremental && d.query.Offset > 0 {
 		o.Fault("incremental", "incremental cannot be combined with offset, because the skipped rows would never be fetched. Remove one of them.")
+	}
+	if d.incremental && len(d.query.Joins) > 0 {
+		o.Fault("incremental", "incremental cannot be combined with joins, because changed rows of a joined view would not be fetched. Remove one of them.")
 	}
 	if len(d.query.Computed) > 0 && d.rules.Or(feedmill.RulesCurrent) < feedmill.RulesCurrent {
 		o.Fault("rules", fmt.Sprintf("Computed fields require rules %d. Remove rules or computed.", feedmill.RulesCurrent))

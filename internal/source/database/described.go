@@ -17,7 +17,18 @@ type Described[T any, D dialectOf[T]] struct {
 	// Found are the columns, in their order.
 	Found []Field
 	// Warnings are about single columns.
-	Warnings []feedmill.Warning
+	Warnings []columnWarning
+}
+
+// columnWarning is a warning about the column of an index.
+type columnWarning struct {
+	index int
+	feedmill.Warning
+}
+
+// Warn adds a warning about a column.
+func (d *Described[T, D]) Warn(index int, w feedmill.Warning) {
+	d.Warnings = append(d.Warnings, columnWarning{index, w})
 }
 
 // dialectOf is a table of a dialect.
@@ -26,6 +37,7 @@ type dialectOf[T any] interface {
 	query.Database
 	At() (schema, name string)
 	Show()
+	JoinTable(first, as string, other *T) *T
 }
 
 // At returns the schema and the name.
@@ -33,6 +45,28 @@ func (d *Described[T, D]) At() (schema, name string) { return D(&d.SQL).At() }
 
 // Fields returns the columns.
 func (d *Described[T, D]) Fields() []Field { return d.Found }
+
+// JoinWith returns the view with another joined to it.
+func (d *Described[T, D]) JoinWith(first, as string, other *Described[T, D]) Described[T, D] {
+	joined := *d
+	joined.SQL = *D(&d.SQL).JoinTable(first, as, &other.SQL)
+	joined.Found = slices.Clone(d.Found)
+	for _, f := range other.Found {
+		f.From = as
+		joined.Found = append(joined.Found, f)
+	}
+	joined.Warnings = slices.Clip(d.Warnings)
+	for _, w := range other.Warnings {
+		w.index += len(d.Found)
+		joined.Warnings = append(joined.Warnings, w)
+	}
+	return joined
+}
+
+// CanJoin returns the error of columns that cannot be compared.
+func (d *Described[T, D]) CanJoin(joins []query.Join) (join, pair int, err error) {
+	return query.CheckJoins(D(&d.SQL), joins)
+}
 
 // Plan divides a query between the database and this process.
 func (d *Described[T, D]) Plan(tree *query.Tree) *query.Plan {
@@ -66,9 +100,9 @@ func (d *Described[T, D]) SetPushdown() {
 func (d *Described[T, D]) WarningsOf(plan *query.Plan, aggregates bool) (all []feedmill.Warning) {
 	for _, w := range d.Warnings {
 		if slices.ContainsFunc(plan.Fetched, func(e query.Expression) bool {
-			return e.Column.Name == w.Column && (aggregates || e.Aggregate == "")
+			return e.Column.Index == w.index && (aggregates || e.Aggregate == "")
 		}) {
-			all = append(all, w)
+			all = append(all, w.Warning)
 		}
 	}
 	return all

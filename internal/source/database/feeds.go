@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -15,11 +16,12 @@ import (
 type Feeds interface {
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
-	// Select runs a tree that was resolved over the columns of the feed's
-	// version, with a vector for each of its outputs.
-	Select(ctx context.Context, f feedmill.Feed, t *query.Tree) iter.Seq2[[]columnar.Vector, error]
-	// Explain is the statement that Select runs, and the values of its parameters.
-	Explain(f feedmill.Feed, t *query.Tree) (sql string, args []string)
+	// Select runs a tree that was resolved over the columns of the feeds'
+	// versions, with a vector for each of its outputs. The tree joins all feeds but the first.
+	Select(ctx context.Context, feeds []feedmill.Feed, t *query.Tree) iter.Seq2[[]columnar.Vector, error]
+	// Explain is the statement that Select runs, and the values of its parameters. The aliases
+	// are those of the feeds.
+	Explain(feeds []feedmill.Feed, aliases []string, t *query.Tree) (sql string, args []string)
 }
 
 // KindFeed is the kind of a view that is a feed.
@@ -72,29 +74,49 @@ func (d *feedDatabase) Table(ctx context.Context, view string, _ feedmill.Rules)
 	case err != nil:
 		return nil, err
 	}
-	return &feedTable{d.feeds, f}, nil
+	return &feedTable{source: d.feeds, feeds: []feedmill.Feed{f}}, nil
 }
 
-// feedTable is a feed as it stands.
+// feedTable is a feed as it stands, or several that are joined.
 type feedTable struct {
-	feeds Feeds
-	feed  feedmill.Feed
+	source  Feeds
+	feeds   []feedmill.Feed
+	aliases []string
 }
 
-// At is the feed's id.
-func (t *feedTable) At() (schema, name string) { return "", string(t.feed.ID) }
+// At is the first feed's id.
+func (t *feedTable) At() (schema, name string) { return "", string(t.feeds[0].ID) }
 
-// Fields are the columns of the feed. All that can be asked is asked where they are.
-func (t *feedTable) Fields() []Field {
-	fields := make([]Field, len(t.feed.Columns))
-	for i, c := range t.feed.Columns {
-		fields[i] = Field{Column: c, Native: string(c.Type), Pushdown: query.Operators(c.Type)}
+// Join returns the feeds with another joined to them.
+func (t *feedTable) Join(first, as string, other Table) Table {
+	joined := *t
+	if len(t.feeds) == 1 {
+		joined.aliases = []string{first}
+	}
+	joined.aliases = append(slices.Clip(joined.aliases), as)
+	joined.feeds = append(slices.Clip(t.feeds), other.(*feedTable).feeds...)
+	return &joined
+}
+
+// CanJoin returns no error: all columns of feeds can be compared.
+func (t *feedTable) CanJoin([]query.Join) (join, pair int, err error) { return 0, 0, nil }
+
+// Fields are the columns of the feeds. All that can be asked is asked where they are.
+func (t *feedTable) Fields() (fields []Field) {
+	for i, f := range t.feeds {
+		for _, c := range f.Columns {
+			field := Field{Column: c, Native: string(c.Type), Pushdown: query.Operators(c.Type)}
+			if i > 0 {
+				field.From = t.aliases[i]
+			}
+			fields = append(fields, field)
+		}
 	}
 	return fields
 }
 
 func (t *feedTable) Explain(tree *query.Tree) Explanation {
-	sql, args := t.feeds.Explain(t.feed, tree)
+	sql, args := t.source.Explain(t.feeds, t.aliases, tree)
 	return Explanation{SQL: sql, Parameters: args, Ran: func(query.Placed) feedmill.RanIn { return feedmill.RanInSource }}
 }
 
@@ -103,10 +125,12 @@ func (t *feedTable) CannotCompute(f *query.Formulas, formula int) string {
 	return f.CannotWrite(formula, duckdb.Computed{})
 }
 
-// Read runs a query of the feed.
+// Read runs a query of the feeds.
 func (t *feedTable) Read(ctx context.Context, tree *query.Tree, out Rows) (Done, error) {
-	if t.feed.Version == 0 {
-		return Done{}, Fail(ProblemStatement, "The feed "+string(t.feed.ID)+" has no data yet.", nil)
+	for _, f := range t.feeds {
+		if f.Version == 0 {
+			return Done{}, Fail(ProblemStatement, "The feed "+string(f.ID)+" has no data yet.", nil)
+		}
 	}
 	plan := &query.Plan{Tree: tree}
 	for _, o := range tree.Outputs {
@@ -116,7 +140,7 @@ func (t *feedTable) Read(ctx context.Context, tree *query.Tree, out Rows) (Done,
 	if err := finish.Columns(ctx, tree.Columns()); err != nil {
 		return Done{}, err
 	}
-	for run, err := range t.feeds.Select(ctx, t.feed, tree) {
+	for run, err := range t.source.Select(ctx, t.feeds, tree) {
 		if err == nil {
 			err = finish.Rows(ctx, run)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,16 +24,28 @@ type position struct {
 	// that feed.
 	Parent   int64       `json:"parent,omitempty"`
 	ParentID feedmill.ID `json:"parentId,omitempty"`
+	// Joined are the versions of the feeds that were joined with it.
+	Joined []joinedVersion `json:"joined,omitempty"`
 }
 
-// Upstream is the version of the feed that a feed at a position was built from, where it is
-// known.
+// joinedVersion is the version of a feed that was joined.
+type joinedVersion struct {
+	ID      feedmill.ID `json:"id"`
+	Version int64       `json:"version"`
+}
+
+// Upstream are the versions of the feeds that a feed at a position was built from, where they
+// are known.
 func (s Source) Upstream(text []byte) []feedmill.UpstreamVersion {
 	var p position
 	if json.Unmarshal(text, &p) != nil || p.Parent == 0 {
 		return nil
 	}
-	return []feedmill.UpstreamVersion{{ID: p.ParentID, Version: p.Parent}}
+	versions := []feedmill.UpstreamVersion{{ID: p.ParentID, Version: p.Parent}}
+	for _, j := range p.Joined {
+		versions = append(versions, feedmill.UpstreamVersion(j))
+	}
+	return versions
 }
 
 // Fetch runs the query of a feed.
@@ -135,13 +148,18 @@ func (d *definition) fetch(ctx context.Context, db Database, asksItself bool, fe
 	explained := ExplainRun(table, tree)
 	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds), GroupedHere: explained.GroupedHere, Computed: explained.Computed}
 	for _, p := range tree.Filters {
-		fetched.Plan.Filters = append(fetched.Plan.Filters, feedmill.RanFilter{Field: p.Column.Name, Fn: p.Column.Of().Aggregate, Op: p.Op, Inverted: p.Inverted, RanIn: explained.Ran(p)})
+		fetched.Plan.Filters = append(fetched.Plan.Filters, feedmill.RanFilter{Field: p.Column.Label(), Fn: p.Column.Of().Aggregate, Op: p.Op, Inverted: p.Inverted, RanIn: explained.Ran(p)})
 	}
 	done, err := Run(ctx, table, tree, follow.keepNumbers(counting{sink, &traced.Rows}))
 	fetched.Warnings = append(warnings, done.Warnings...)
 	if err != nil {
 		return fetched, lost(err)
 	}
+	multiplied, err := d.warnMultiplied(ctx, tree)
+	if err != nil {
+		return fetched, lost(err)
+	}
+	fetched.Warnings = append(fetched.Warnings, multiplied...)
 	if !follow.pins.Equal(feed.Pins) {
 		fetched.Pins = &follow.pins
 	}
@@ -162,7 +180,10 @@ func (d *definition) fetch(ctx context.Context, db Database, asksItself bool, fe
 		after.Latest = d.query.Since.From
 	}
 	if parent, ok := table.(*feedTable); ok {
-		after.Parent, after.ParentID = parent.feed.Version, parent.feed.ID
+		after.Parent, after.ParentID = parent.feeds[0].Version, parent.feeds[0].ID
+		for _, f := range parent.feeds[1:] {
+			after.Joined = append(after.Joined, joinedVersion{ID: f.ID, Version: f.Version})
+		}
 	}
 	text, err := json.Marshal(after)
 	if err != nil {
@@ -185,6 +206,11 @@ func (d *definition) named(err error, pins feedmill.Pins) error {
 	}
 	shown := *failure
 	shown.Detail = strings.ReplaceAll(failure.Detail, strconv.Quote(QualifiedName(pins.Schema, pins.View)), strconv.Quote(d.view))
+	for _, p := range pins.Joins {
+		if at := slices.IndexFunc(d.query.Joins, func(j feedmill.Join) bool { return j.As == p.As }); at >= 0 {
+			shown.Detail = strings.ReplaceAll(shown.Detail, strconv.Quote(QualifiedName(p.Schema, p.View)), strconv.Quote(d.query.Joins[at].View))
+		}
+	}
 	return &shown
 }
 

@@ -37,12 +37,21 @@ func (c *Connections) origin(ctx context.Context, of feedmill.Connection) (strin
 }
 
 // open finds the table of a definition: the pinned one, or the one that the name means
-// now. Names of an earlier release were not quoted.
-func (d *definition) open(ctx context.Context, db Database, pins feedmill.Pins, origin string, rules feedmill.Rules) (table Table, err error) {
+// now.
+func (d *definition) open(ctx context.Context, db Database, pins feedmill.Pins, origin string, rules feedmill.Rules) (Table, error) {
+	pinned := pins.Schema != "" && pins.Origin == origin
+	if len(d.query.Joins) > 0 {
+		return d.openJoined(ctx, db, pins, pinned, rules)
+	}
+	return d.openFirst(ctx, db, pins, pinned, rules)
+}
+
+// openFirst finds the first table of a definition. Names of an earlier release were not quoted.
+func (d *definition) openFirst(ctx context.Context, db Database, pins feedmill.Pins, pinned bool, rules feedmill.Rules) (table Table, err error) {
 	switch {
-	case pins.Schema != "" && pins.Origin == origin && rules >= feedmill.RulesCurrent:
+	case pinned && rules >= feedmill.RulesCurrent:
 		return describe(ctx, db, QualifiedName(pins.Schema, pins.View), rules)
-	case pins.Schema != "" && pins.Origin == origin:
+	case pinned:
 		return db.Table(ctx, QualifiedName(pins.Schema, pins.View), rules)
 	case rules >= feedmill.RulesCurrent:
 		return describe(ctx, db, d.view, rules)
@@ -79,6 +88,7 @@ func describe(ctx context.Context, db Database, view string, rules feedmill.Rule
 func (d *definition) pin(table Table, tree *query.Tree, origin string) feedmill.Pins {
 	pins := feedmill.Pins{Origin: origin}
 	pins.Schema, pins.View = table.At()
+	pins.Joins = d.joined.places
 	for i, f := range table.Fields() {
 		if tree.Tests(i) || tree.Gives(i) {
 			pins.Fields = append(pins.Fields, f.pinned())
@@ -88,7 +98,7 @@ func (d *definition) pin(table Table, tree *query.Tree, origin string) feedmill.
 }
 
 func (f *Field) pinned() feedmill.PinnedField {
-	return feedmill.PinnedField{Name: f.Name, Type: f.Type, Zoned: f.Zoned}
+	return feedmill.PinnedField{From: f.From, Name: f.Name, Type: f.Type, Zoned: f.Zoned}
 }
 
 // pinnedFields are the fields of a table with the types that they are pinned to.
@@ -96,7 +106,7 @@ func pinnedFields(table Table, pins feedmill.Pins) []Field {
 	fields := slices.Clone(table.Fields())
 	for i := range fields {
 		f := &fields[i]
-		if was, ok := pins.Field(f.Name); ok && was.Type != f.Type {
+		if was, ok := pins.Field(f.From, f.Name); ok && was.Type != f.Type {
 			f.Type, f.Zoned, f.Precision, f.Scale, f.Format = was.Type, was.Zoned, 0, 0, ""
 		}
 	}
@@ -126,6 +136,12 @@ func usages(tree *query.Tree, key []string) map[int]*usage {
 			u.purposes = append(u.purposes, purpose)
 		}
 		return u
+	}
+	for _, j := range tree.Joins {
+		for _, p := range j.On {
+			use(p.Left, "join")
+			use(p.Right, "join")
+		}
 	}
 	query.Walk(tree.Where, func(p query.Predicate) {
 		switch p := p.(type) {
@@ -226,7 +242,7 @@ func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (fol
 		if i >= len(fields) { // a computed field, whose inputs are checked
 			continue
 		}
-		before, ok := was.Field(fields[i].Name)
+		before, ok := was.Field(fields[i].From, fields[i].Name)
 		switch {
 		case !ok || u.admits(before, &fields[i]):
 		case fields[i].Empty:
@@ -240,7 +256,7 @@ func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (fol
 		return followed{}, Fail(feedmill.ProblemTypeChanged, strings.Join(faults, " ")+" "+howToAccept(feed.ID), nil)
 	}
 	for i, field := range out.pins.Fields {
-		if before, ok := was.Field(field.Name); ok {
+		if before, ok := was.Field(field.From, field.Name); ok {
 			out.pins.Fields[i] = before
 		}
 	}
@@ -257,7 +273,7 @@ func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (fol
 func (d *definition) zoneWarnings(was feedmill.Pins, fields []Field, uses map[int]*usage) (warnings []feedmill.Warning) {
 	for i := range fields {
 		f := &fields[i]
-		before, ok := was.Field(f.Name)
+		before, ok := was.Field(f.From, f.Name)
 		if !ok || uses[i] != nil || f.Type != columnar.TypeTimestamp || before.Type != f.Type || before.Zoned == f.Zoned {
 			continue
 		}
@@ -316,7 +332,7 @@ func howToAccept(feed feedmill.ID) string {
 // pinsOf are the types of a feed that has no pins yet: those of the selected fields from
 // its current version, and the others, whose names are returned, as they are now.
 func (d *definition) pinsOf(feed feedmill.Feed, fields []Field) (pins []feedmill.PinnedField, others []string) {
-	selected := make(map[string]columnar.Type)
+	selected := make(map[feedmill.FieldName]columnar.Type)
 	for _, f := range d.query.Fields {
 		if f.Aggregate != "" || f.FilterOnly || f.Group != "" {
 			continue
@@ -327,22 +343,23 @@ func (d *definition) pinsOf(feed feedmill.Feed, fields []Field) (pins []feedmill
 		}
 		i := slices.IndexFunc(feed.Columns, func(c feedmill.Column) bool { return c.SourceName == name })
 		if i >= 0 && !feed.Columns[i].Fixed && hasRows(feed) {
-			selected[f.Name] = feed.Columns[i].Type
+			selected[feedmill.FieldName{From: f.From, Name: f.Name}] = feed.Columns[i].Type
 		}
 	}
 	used := d.names()
 	for i := range fields {
 		f := &fields[i]
-		if !slices.Contains(used, f.Name) {
+		name := feedmill.FieldName{From: f.From, Name: f.Name}
+		if !slices.Contains(used, name) {
 			continue
 		}
 		pin := f.pinned()
-		if kind, ok := selected[f.Name]; ok {
+		if kind, ok := selected[name]; ok {
 			if !feedmill.KeepsOrder(kind, f.Type) { // else the feed's column may have been widened
 				pin.Type = kind
 			}
 		} else {
-			others = append(others, f.Name)
+			others = append(others, name.String())
 		}
 		pins = append(pins, pin)
 	}
@@ -354,19 +371,30 @@ func (d *definition) pinsOf(feed feedmill.Feed, fields []Field) (pins []feedmill
 func hasRows(feed feedmill.Feed) bool { return feed.Version > 0 && len(feed.Position) > 0 }
 
 // names are the fields that the query names.
-func (d *definition) names() (names []string) {
+func (d *definition) names() (names []feedmill.FieldName) {
+	add := func(from, name string) { names = append(names, feedmill.FieldName{From: from, Name: name}) }
 	for _, f := range d.query.Fields {
-		names = append(names, f.Name)
+		add(f.From, f.Name)
 	}
 	for _, c := range d.query.Where {
-		names = append(names, c.Name)
+		add(c.From, c.Name)
 	}
-	d.query.Tree.Leaves(func(n *feedmill.WhereNode) { names = append(names, n.Name) })
+	d.query.Tree.Leaves(func(n *feedmill.WhereNode) { add(n.From, n.Name) })
 	for _, s := range d.query.Sort {
-		names = append(names, s.Name)
+		add(s.From, s.Name)
+	}
+	var aliases []string
+	for _, j := range d.query.Joins {
+		for _, p := range j.On {
+			names = append(names, feedmill.FieldNames(p.Left, aliases)...)
+			for _, n := range feedmill.FieldNames(p.Right, []string{j.As}) {
+				add(j.As, n.Name)
+			}
+		}
+		aliases = append(aliases, j.As)
 	}
 	if d.query.Since != nil {
-		names = append(names, d.query.Since.Field)
+		add("", d.query.Since.Field)
 	}
 	for _, c := range d.query.Computed {
 		names = append(names, compute.Names(c.Expression)...)
@@ -376,7 +404,7 @@ func (d *definition) names() (names []string) {
 
 func (d *definition) typeChanged(was feedmill.PinnedField, now *Field, u *usage) string {
 	return fmt.Sprintf("The field %s of %s was %s when the query was created and is %s now, which changes the meaning of its %s.",
-		now.Name, d.view, typeName(was), typeName(now.pinned()), strings.Join(u.purposes, ", "))
+		feedmill.FieldName{From: now.From, Name: now.Name}, d.view, typeName(was), typeName(now.pinned()), strings.Join(u.purposes, ", "))
 }
 
 func typeName(f feedmill.PinnedField) string {

@@ -73,13 +73,22 @@ func (s Source) Redefine(feed feedmill.Feed, _, patch []byte) (feedmill.FeedDefi
 // own.
 func (s Source) Describe(feedSpec, _ []byte) ([]byte, error) { return feedSpec, nil }
 
-// Parents is the feed that a definition queries, where it queries one.
-func (s Source) Parents(spec []byte) []feedmill.FeedParent {
+// Parents are the feeds that a definition queries, where it queries some.
+func (s Source) Parents(spec []byte) (parents []feedmill.FeedParent) {
 	d, err := parseStored(spec, now())
-	if err != nil || d.service != feedmill.ServiceFeeds || !feedmill.IsID(feedmill.PrefixDataFeed, d.view) {
+	if err != nil || d.service != feedmill.ServiceFeeds {
 		return nil
 	}
-	return []feedmill.FeedParent{{ID: feedmill.ID(d.view), Pointer: "/viewName"}}
+	add := func(view, pointer string) {
+		if feedmill.IsID(feedmill.PrefixDataFeed, view) {
+			parents = append(parents, feedmill.FeedParent{ID: feedmill.ID(view), Pointer: pointer})
+		}
+	}
+	add(d.view, "/viewName")
+	for _, j := range d.query.Joins {
+		add(j.View, j.Place.Pointer+"/view")
+	}
+	return parents
 }
 
 // Check looks at what a definition names in a workspace: the service, the view and
@@ -120,7 +129,7 @@ func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.F
 				return err
 			}
 			if feed, ok := table.(*feedTable); ok && def.Name == cutName(d.view) {
-				def.Name = feed.feed.Name
+				def.Name = feed.feeds[0].Name
 			}
 			tree, err := d.resolve(Columns(pinnedFields(table, def.Pins)))
 			err = feedmill.WithFaults(err, d.checkSums(table.Fields()))
@@ -132,7 +141,7 @@ func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.F
 	})
 	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
 		if failure.Type == ProblemView {
-			return def, feedmill.Invalid("", feedmill.Fault{Pointer: "/viewName", Detail: failure.Detail})
+			return def, feedmill.Invalid("", feedmill.Fault{Pointer: d.joined.pointer(), Detail: failure.Detail})
 		}
 		return def, nil
 	}
@@ -187,7 +196,7 @@ func (d *definition) checkColumns(tree *query.Tree, faults *query.Faults) {
 func (d *definition) checkSums(fields []Field) error {
 	var faults feedmill.Faults
 	for _, f := range d.query.Fields {
-		at := slices.IndexFunc(fields, func(field Field) bool { return field.Name == f.Name })
+		at := slices.IndexFunc(fields, func(field Field) bool { return field.From == f.From && field.Name == f.Name })
 		if at < 0 || !fields[at].Identifier {
 			continue
 		}
@@ -206,7 +215,8 @@ func (d *definition) checkSums(fields []Field) error {
 func (d *definition) resolve(columns []feedmill.Column) (*query.Tree, error) {
 	q := d.query
 	q.Fields, q.Sort, q.Where = slices.Clone(q.Fields), slices.Clone(q.Sort), slices.Clone(q.Where)
-	tree, faults := query.Resolve(q, columns)
+	tree, faults := query.ResolveViews(q, d.joined.views(q.Joins, columns))
+	d.joined.check(q.Joins, tree, faults)
 	d.checkColumns(tree, faults)
 	if latest := tree.Latest; latest != nil && !slices.ContainsFunc(tree.Outputs, func(o query.Output) bool { return o.Column.Index == latest.Index && o.Aggregate == "" }) {
 		faults.Add(feedmill.Fault{Pointer: "/incremental/field"}, "incremental.field must be a field of the query, because rows that differ only in it could not be distinguished")

@@ -30,7 +30,7 @@ func outputsOf(q *feedmill.Query) (all []output) {
 		if f.FilterOnly {
 			continue
 		}
-		i := columnIndex(f.Name)
+		i := columnIndex(f.From, f.Name)
 		for _, a := range f.Aggregates {
 			all = append(all, output{cmp.Or(a.As, f.Name), i, a.Fn, ""})
 		}
@@ -43,6 +43,7 @@ func outputsOf(q *feedmill.Query) (all []output) {
 
 // expect is what a query answers over the rows, each value as text.
 func expect(q *feedmill.Query, rows [][]any) [][]string {
+	rows = joinRows(q.Joins, rows)
 	outputs := outputsOf(q)
 	grouped := slices.ContainsFunc(outputs, func(o output) bool { return o.fn != "" || o.period != "" }) ||
 		slices.ContainsFunc(q.Fields, func(f feedmill.Field) bool { return len(f.Having) > 0 })
@@ -79,7 +80,7 @@ func expect(q *feedmill.Query, rows [][]any) [][]string {
 	value := func(group [][]any, o output) any { return periodOf(q, o, aggregate(o.fn, group, o.column)) }
 	slices.SortStableFunc(groups, func(a, b [][]any) int {
 		for _, s := range q.Sort {
-			o := sortedBy(outputs, s.Name)
+			o := sortedBy(outputs, s)
 			if c := compareNullsLast(value(a, o), value(b, o), s.Descending); c != 0 {
 				return c
 			}
@@ -101,13 +102,13 @@ func expect(q *feedmill.Query, rows [][]any) [][]string {
 	return answer
 }
 
-func sortedBy(outputs []output, name string) output {
+func sortedBy(outputs []output, s feedmill.Sort) output {
 	for _, o := range outputs {
-		if o.name == name {
+		if o.name == s.Name && s.From == "" {
 			return o
 		}
 	}
-	return output{column: columnIndex(name)}
+	return output{column: columnIndex(s.From, s.Name)}
 }
 
 func compareNullsLast(a, b any, descending bool) int {

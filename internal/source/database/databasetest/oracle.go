@@ -3,6 +3,7 @@ package databasetest
 import (
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -14,10 +15,10 @@ import (
 // passes says whether a row passes all conditions.
 func passes(q *feedmill.Query, row []any) bool {
 	for _, c := range q.Where {
-		i := columnIndex(c.Name)
+		i := columnIndex(c.From, c.Name)
 		hits := 0
 		for _, f := range c.Filters {
-			if accepts(q, f, &Columns[i], row[i]) != f.Inverted {
+			if accepts(q, f, columnAt(i), row[i]) != f.Inverted {
 				hits++
 			}
 		}
@@ -43,14 +44,14 @@ func holdsFor(q *feedmill.Query, n *feedmill.WhereNode, row []any) bool {
 	if n.All != nil || n.Any != nil {
 		return n.All != nil
 	}
-	i := columnIndex(n.Name)
-	return accepts(q, n.Filter, &Columns[i], row[i]) != n.Filter.Inverted
+	i := columnIndex(n.From, n.Name)
+	return accepts(q, n.Filter, columnAt(i), row[i]) != n.Filter.Inverted
 }
 
 // selects says whether a group passes the filters on its aggregates.
 func selects(q *feedmill.Query, group [][]any) bool {
 	for _, f := range q.Fields {
-		i := columnIndex(f.Name)
+		i := columnIndex(f.From, f.Name)
 		for _, h := range f.Having {
 			fn := h.Fn
 			switch {
@@ -60,7 +61,7 @@ func selects(q *feedmill.Query, group [][]any) bool {
 			default:
 				fn = f.Aggregate
 			}
-			if accepts(q, h.Filter, &Columns[i], aggregate(fn, group, i)) == h.Filter.Inverted {
+			if accepts(q, h.Filter, columnAt(i), aggregate(fn, group, i)) == h.Filter.Inverted {
 				return false
 			}
 		}
@@ -68,14 +69,19 @@ func selects(q *feedmill.Query, group [][]any) bool {
 	return true
 }
 
-func columnIndex(name string) int {
+// columnIndex is where a column is in a row. The columns of joined tables follow those of the
+// first.
+func columnIndex(from, name string) int {
 	for i := range Columns {
 		if Columns[i].Name == name {
-			return i
+			return i + len(Columns)*(slices.Index(aliases, from)+1)
 		}
 	}
 	panic("no column " + name)
 }
+
+// columnAt is the column that is at a place of a row.
+func columnAt(i int) *feedmill.Column { return &Columns[i%len(Columns)] }
 
 // accepts says whether a value passes a filter, inverted or not.
 func accepts(q *feedmill.Query, f feedmill.Filter, c *feedmill.Column, v any) bool {
@@ -227,7 +233,7 @@ func periodOf(q *feedmill.Query, o output, v any) any {
 		return v
 	}
 	local := v.(time.Time)
-	if Columns[o.column].Type == columnar.TypeTimestamp {
+	if columnAt(o.column).Type == columnar.TypeTimestamp {
 		local = local.In(zone(q))
 	}
 	if o.period == feedmill.UnitHour {

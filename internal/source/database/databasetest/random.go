@@ -203,10 +203,10 @@ func testSince(t *testing.T, table database.Table) {
 		if err != nil || done.Rows != int64(len(Rows())) || done.Latest == "" {
 			t.Fatalf("%s: %+v %v", column, done, err)
 		}
-		greatest := aggregate(feedmill.AggregateMax, Rows(), columnIndex(column))
+		greatest := aggregate(feedmill.AggregateMax, Rows(), columnIndex("", column))
 		want := 0
 		for _, row := range Rows() {
-			if v := row[columnIndex(column)]; v != nil && compareValues(v, greatest) == 0 {
+			if v := row[columnIndex("", column)]; v != nil && compareValues(v, greatest) == 0 {
 				want++
 			}
 		}

@@ -36,6 +36,7 @@ func Run(t *testing.T, db database.Database, view, others string) {
 	})
 	t.Run("hostile", func(t *testing.T) { testHostile(t, db, table, view) })
 	t.Run("since", func(t *testing.T) { testSince(t, table) })
+	t.Run("joins", func(t *testing.T) { testJoins(t, db, table, view, others) })
 	t.Run("two tables", func(t *testing.T) { testTwo(t, db, view, others) })
 }
 
@@ -108,7 +109,7 @@ func (s sink) Rows(_ context.Context, run []columnar.Vector) error {
 
 // Read reads what a query answers, as texts.
 func Read(ctx context.Context, table database.Table, q feedmill.Query) (*Sink, database.Done, error) {
-	tree, faults := query.Resolve(q, database.Columns(table.Fields()))
+	tree, faults := query.ResolveViews(q, viewsOf(table))
 	if err := faults.Err(); err != nil {
 		return nil, database.Done{}, err
 	}
@@ -152,7 +153,7 @@ func compare(t *testing.T, text string, table database.Table, q feedmill.Query, 
 	want := expect(&q, Rows())
 	for _, row := range want {
 		for i, o := range outputsOf(&q) {
-			if Columns[o.column].Type == columnar.TypeJSON && o.fn == "" {
+			if columnAt(o.column).Type == columnar.TypeJSON && o.fn == "" {
 				row[i] = compact(row[i])
 			}
 		}
@@ -171,7 +172,7 @@ func compare(t *testing.T, text string, table database.Table, q feedmill.Query, 
 		rows = slices.SortedFunc(slices.Values(rows), byText)
 	}
 	if diff := cmp.Diff(want, rows); diff != "" || !slices.Equal(names, got.names()) || done.Rows != int64(len(got.Rows)) {
-		tree, _ := query.Resolve(q, database.Columns(table.Fields()))
+		tree, _ := query.ResolveViews(q, viewsOf(table))
 		t.Errorf("%s\n%+v\n%v, %d rows of %d (-want +got)\n%s", text, table.Explain(tree), got.names(), done.Rows, len(want), diff)
 	}
 }

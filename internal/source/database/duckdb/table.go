@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,15 +20,44 @@ type table struct {
 	database.Described[dialect.Table, *dialect.Table]
 	// guardText is what the guard says while the columns are the same.
 	guardText string
+	// guards are those of all views of a join, nil for one view.
+	guards []guard
+}
+
+// guard is a query for the columns of a view in one text, and that text.
+type guard struct{ sql, text string }
+
+// Join returns the view with another joined to it.
+func (t *table) Join(first, as string, other database.Table) database.Table {
+	joined := *t
+	joined.Described = t.JoinWith(first, as, &other.(*table).Described)
+	joined.guards = append(slices.Clip(t.allGuards()), other.(*table).allGuards()...)
+	return &joined
 }
 
 // describeFrom is a view's columns as they are now: what a view was declared with
 // says nothing of the tables below it.
 func (t *table) describeFrom() string { return "(DESCRIBE " + t.SQL.From() + ")" }
 
-// guard is a query for the columns in one text.
-func (t *table) guard() string {
-	return "SELECT string_agg(column_name || ' ' || column_type, chr(10)) FROM " + t.describeFrom()
+// allGuards are the guards of all views of the table.
+func (t *table) allGuards() []guard {
+	if t.guards != nil {
+		return t.guards
+	}
+	return []guard{{"SELECT string_agg(column_name || ' ' || column_type, chr(10)) FROM " + t.describeFrom(), t.guardText}}
+}
+
+// guard is a query for the columns in one text, and that text.
+func (t *table) guard() (sql, text string) {
+	all := t.allGuards()
+	if len(all) == 1 {
+		return all[0].sql, all[0].text
+	}
+	var parts, texts []string
+	for _, g := range all {
+		parts, texts = append(parts, "("+g.sql+")"), append(texts, g.text)
+	}
+	return "SELECT " + strings.Join(parts, " || chr(10) || "), strings.Join(texts, "\n")
 }
 
 // describe finds the columns.
@@ -77,7 +107,7 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 	case kind == dialect.TimestampTZ:
 		f.Zoned = true
 	case native == "TIMESTAMP_NS":
-		t.Warnings = append(t.Warnings, feedmill.Warning{
+		t.Warn(len(t.Found), feedmill.Warning{
 			Code: feedmill.WarnDigits, Column: name, Count: 1,
 			Detail: "The column has nanoseconds, but a timestamp stores microseconds, so times were truncated. Cast the column to text in a view to keep all digits.",
 		})

@@ -18,6 +18,13 @@ type table struct {
 	database.Described[dialect.Table, *dialect.Table]
 }
 
+// Join returns the view with another joined to it.
+func (t *table) Join(first, as string, other database.Table) database.Table {
+	joined := *t
+	joined.Described = t.JoinWith(first, as, &other.(*table).Described)
+	return &joined
+}
+
 const selectTable = `SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
 WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')
 AND TABLE_SCHEMA = IF(? = '', DATABASE(), ?) AND TABLE_NAME = ?`

@@ -19,6 +19,13 @@ type table struct {
 	database.Described[dialect.Table, *dialect.Table]
 }
 
+// Join returns the view with another joined to it.
+func (t *table) Join(first, as string, other database.Table) database.Table {
+	joined := *t
+	joined.Described = t.JoinWith(first, as, &other.(*table).Described)
+	return &joined
+}
+
 const selectRelation = `
 SELECT c.oid, n.nspname, c.relname, current_setting('server_version_num')::int4 >= 140000, current_setting('server_encoding') = 'UTF8'
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -37,7 +44,7 @@ WITH RECURSIVE below AS (
 SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, t.oid, t.typname::text, t.typtype::text, t.typcategory::text,
        b.modifier, b.domain, coalesce(col_description(a.attrelid, a.attnum), ''), coalesce(NOT l.collisdeterministic, false),
        EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = a.attrelid AND i.indkey[0] = a.attnum AND i.indisvalid AND i.indpred IS NULL),
-       ARRAY(SELECT e.enumlabel::text FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder)
+       ARRAY(SELECT e.enumlabel::text FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder), a.attcollation
 FROM pg_catalog.pg_attribute a JOIN below b ON b.of = a.attnum JOIN pg_catalog.pg_type t ON t.oid = b.type AND t.typtype <> 'd'
      LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 WHERE a.attrelid = $1
@@ -63,7 +70,7 @@ func (t *table) describe(ctx context.Context, conn *pgx.Conn) error {
 	}
 	for rows.Next() {
 		var c native
-		err := rows.Scan(&c.name, &c.shown, &c.notNull, &c.oid, &c.typeName, &c.kind, &c.category, &c.modifier, &c.domain, &c.comment, &c.loose, &c.indexed, &c.labels)
+		err := rows.Scan(&c.name, &c.shown, &c.notNull, &c.oid, &c.typeName, &c.kind, &c.category, &c.modifier, &c.domain, &c.comment, &c.loose, &c.indexed, &c.labels, &c.collation)
 		if err != nil {
 			rows.Close()
 			return t.failure(ctx, err, t.View)
@@ -92,6 +99,7 @@ type native struct {
 	domain         bool
 	loose, indexed bool
 	labels         []string
+	collation      uint32
 }
 
 // add adds a column of the type that stands for its own.
@@ -143,7 +151,7 @@ func (t *table) add(c native) {
 		}
 	}
 	t.Found = append(t.Found, f)
-	column := dialect.Column{Name: c.name, Kind: kind, Loose: c.loose, Indexed: c.indexed}
+	column := dialect.Column{Name: c.name, Kind: kind, Loose: c.loose, Collation: c.collation, OID: f.Identifier, Indexed: c.indexed}
 	if kind == dialect.Cast {
 		column.Equal, column.Labels = c.equality(), c.labels
 	}

@@ -17,6 +17,13 @@ type table struct {
 	database.Described[dialect.Table, *dialect.Table]
 }
 
+// Join returns the view with another joined to it.
+func (t *table) Join(first, as string, other database.Table) database.Table {
+	joined := *t
+	joined.Described = t.JoinWith(first, as, &other.(*table).Described)
+	return &joined
+}
+
 const selectColumns = `SELECT x.name, x.type, x."notnull" OR x.pk > 0 AND upper(x.type) = 'INTEGER' AND
        (SELECT count(*) FROM pragma_table_xinfo(?1, 'main') WHERE pk > 0) = 1,
        x.pk > 0 AND upper(x.type) = 'INTEGER' AND (SELECT count(*) FROM pragma_table_xinfo(?1, 'main') WHERE pk > 0) = 1,
@@ -45,12 +52,12 @@ func (t *table) describe(ctx context.Context) error {
 	if err := t.countKinds(ctx, columns); err != nil {
 		return err
 	}
-	for _, c := range columns {
+	for i, c := range columns {
 		field, column := c.decide()
 		t.Found = append(t.Found, field)
 		t.SQL.Columns = append(t.SQL.Columns, column)
 		if c.warning != "" {
-			t.Warnings = append(t.Warnings, feedmill.Warning{Code: feedmill.WarnMisfit, Column: c.name, Count: c.others, Detail: c.warning})
+			t.Warn(i, feedmill.Warning{Code: feedmill.WarnMisfit, Column: c.name, Count: c.others, Detail: c.warning})
 		}
 	}
 	t.SetPushdown()
