@@ -104,7 +104,7 @@ func (p Proof) Run(t *testing.T) {
 
 // deliver repeats a message until it is delivered.
 func (p Proof) deliver(t *testing.T, m feedmill.Message, attempts *atomic.Int64) bool {
-	for end := time.Now().Add(2 * time.Minute); ; m.Attempt++ {
+	for end := time.Now().Add(5 * time.Minute); ; m.Attempt++ {
 		attempts.Add(1)
 		r := p.Endpoint.Send(context.Background(), m)
 		switch {
@@ -114,7 +114,8 @@ func (p Proof) deliver(t *testing.T, m feedmill.Message, attempts *atomic.Int64)
 			t.Errorf("attempt %d: %+v", m.Attempt, r)
 			return false
 		}
-		time.Sleep(5 * time.Millisecond) // as a retry does, so that a broker that starts is not flooded
+		// Wait longer each time, as a retry does, so that a broker that starts is not flooded.
+		time.Sleep(min(5*time.Millisecond<<min(m.Attempt, 6), 250*time.Millisecond))
 	}
 }
 
