@@ -23,6 +23,8 @@ const (
 	DestinationKafka DestinationKind = "kafka"
 	// DestinationAMQP is an exchange of an AMQP 0-9-1 broker, such as RabbitMQ.
 	DestinationAMQP DestinationKind = "amqp"
+	// DestinationMail is a mailbox.
+	DestinationMail DestinationKind = "mailto"
 )
 
 // Destination is where the deliveries of a subscription go.
@@ -108,6 +110,9 @@ const (
 	// VerdictRejected ends the delivery: no attempt can succeed, whatever the
 	// destination responds.
 	VerdictRejected Verdict = "rejected"
+	// VerdictWait means that the attempt was not made, because a limit of the destination
+	// allows it only after RetryAfter. The delivery stays as it is.
+	VerdictWait Verdict = "wait"
 )
 
 // Result is what came of an attempt.

@@ -34,6 +34,8 @@ const (
 	PrefixLink    = "lnk"
 	PrefixPreview = "prv"
 	PrefixBackup  = "bkp"
+	// PrefixAlert marks the subscriptions of an alert.
+	PrefixAlert = "alr"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -74,7 +74,7 @@ var testSupport = []string{"internal/reference", "internal/store/storetest", "in
 
 // realParts are packages that test files below internal/ and cmd/ may import besides:
 // tests take the real thing rather than a stand-in for it.
-var realParts = []string{"internal/store/sqlite", "internal/store/postgres", "internal/decode", "internal/egress", "internal/publish", "internal/subscribe", "internal/vault", "internal/blob", "internal/destination/amqp", "internal/destination/broker", "internal/destination/kafka", "internal/destination/nats", "internal/destination/webhook", "internal/expression"}
+var realParts = []string{"internal/store/sqlite", "internal/store/postgres", "internal/decode", "internal/egress", "internal/publish", "internal/subscribe", "internal/vault", "internal/blob", "internal/destination/amqp", "internal/destination/broker", "internal/destination/kafka", "internal/destination/mail", "internal/destination/nats", "internal/destination/webhook", "internal/expression"}
 
 const module = "github.com/feedmill/feedmill"
 

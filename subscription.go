@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -23,6 +24,13 @@ const (
 	DisabledByUser  = "user"
 	DisabledGone    = "gone"    // the endpoint answered 410
 	DisabledFailing = "failing" // nothing got through for too long
+)
+
+// Why a subscription is paused.
+const (
+	PausedAsked        = "user"         // a request paused it
+	PausedUnconfirmed  = "unconfirmed"  // the recipient of the mail has not agreed
+	PausedUnsubscribed = "unsubscribed" // the recipient of the mail does not want any more
 )
 
 // SubscriptionTrouble is why somebody should look at a subscription.
@@ -64,7 +72,12 @@ type Subscription struct {
 	ResourceID     string
 	State          SubscriptionState
 	DisabledReason string
-	Delivery       DeliverySettings
+	// PausedReason is empty unless it is paused.
+	PausedReason string
+	Consent
+	// AlertID is the same for all subscriptions of one alert; empty for others.
+	AlertID  ID
+	Delivery DeliverySettings
 	// Filter is a CEL expression that an event must match; empty means that every event
 	// does. FilterKey identifies it; the store sets it.
 	Filter    string
@@ -271,4 +284,16 @@ func ListenerEnd(made, connected time.Time) time.Time {
 		return last
 	}
 	return end
+}
+
+// ShownURL is the URL as responses have it. That of an alert to a chat service can be used by
+// anyone who knows it, so its path is not shown.
+func (s Subscription) ShownURL() string {
+	if s.AlertID == "" || s.Destination.Kind != DestinationWebhook {
+		return s.Destination.URL
+	}
+	scheme, rest, _ := strings.Cut(s.Destination.URL, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	host, _, _ = strings.Cut(host, "?")
+	return scheme + "://" + host + "/" + Hidden
 }

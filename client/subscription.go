@@ -29,10 +29,16 @@ type Subscription struct {
 	Preset    string                     `json:"preset,omitzero"`
 	State     feedmill.SubscriptionState `json:"state"`
 	// DisabledReason is "user", "gone" or "failing" for a disabled one.
-	DisabledReason string           `json:"disabledReason,omitzero"`
-	Delivery       DeliverySettings `json:"delivery"`
-	CreatedAt      time.Time        `json:"createdAt"`
-	UpdatedAt      time.Time        `json:"updatedAt"`
+	DisabledReason string `json:"disabledReason,omitzero"`
+	// PausedReason is "user", "unconfirmed" or "unsubscribed" for a paused one.
+	PausedReason string `json:"pausedReason,omitzero"`
+	// ConfirmBy is until when the recipient of an unconfirmed one can confirm it.
+	ConfirmBy time.Time `json:"confirmBy,omitzero"`
+	// AlertID is the same for the subscriptions of one alert; empty for others.
+	AlertID   string           `json:"alertId,omitzero"`
+	Delivery  DeliverySettings `json:"delivery"`
+	CreatedAt time.Time        `json:"createdAt"`
+	UpdatedAt time.Time        `json:"updatedAt"`
 	// SigningSecret is in the answers to a creation and a rotation only.
 	SigningSecret string `json:"signingSecret,omitzero"`
 	// OverlapUntil is when a rotated secret alone signs.

@@ -22,6 +22,8 @@ type NewSubscription struct {
 	// one. At most one of them can be set.
 	Transform string `json:"transform,omitzero"`
 	Preset    string `json:"preset,omitzero"`
+	// Alert marks the subscriptions that are created as an alert.
+	Alert bool `json:"alert,omitzero"`
 	// SigningSecret is whsec_ and the base64 of 24 to 64 bytes; empty means a generated one.
 	SigningSecret string      `json:"signingSecret,omitzero"`
 	Delivery      NewDelivery `json:"delivery,omitzero"`

@@ -123,7 +123,7 @@ var recordMembers = map[feedmill.DefinitionKind][]string{
 		"state", "stale", "rowCount", "byteSize", "version", "contentHash", "nextRefreshAt", "lastRefresh", "lastSuccessAt", "failures", "pausedReason",
 		"recentRefreshes", "lastError", "warnings", "sourceLabel", "table", "rules", "createdAt", "updatedAt", "reading",
 	},
-	feedmill.DefinedSubscription: {"disabledReason", "createdAt", "updatedAt", "overlapUntil", "lastSuccessAt", "disablingAt", "breaker", "health"},
+	feedmill.DefinedSubscription: {"disabledReason", "pausedReason", "confirmBy", "alertId", "createdAt", "updatedAt", "overlapUntil", "lastSuccessAt", "disablingAt", "breaker", "health"},
 }
 
 // read reads a document of a file.

@@ -8,6 +8,10 @@ import (
 
 // examples has the examples in the help of each command, by its path.
 var examples = map[string]string{
+	"alerts add": `feedmill alerts add --slack "$SLACK_URL"
+feedmill alerts add --email ada@example.com --feed df_…`,
+	"alerts list":   `feedmill alerts list`,
+	"alerts remove": `feedmill alerts remove alr_… --yes`,
 	"apply": `feedmill apply -f feedmill/ --plan
 feedmill apply -f feedmill/ --set shop --prune --secrets-out secrets.yaml`,
 	"diff":   `feedmill diff -f feedmill/`,

@@ -60,7 +60,7 @@ insufficient credential, 130 interrupted with Ctrl-C.`,
 	}
 	root.AddCommand(
 		newServe(), newConfig(), newDoctor(), newHealthcheck(), newVersion(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(), newProfiles(),
-		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newTrigger(), newFeeds(), newConnections(), newQuery(), newServices(), newFiles(), newBackup(), newRestore(), newResume(),
+		newEvents(), newSubscriptions(), newAlerts(), newDeliveries(), newListen(), newTrigger(), newFeeds(), newConnections(), newQuery(), newServices(), newFiles(), newBackup(), newRestore(), newResume(),
 		newApply(), newDiff(), newExport(), newMCP(), newMan(), newWorker(),
 	)
 	addExamples(root)

@@ -20,7 +20,7 @@ var commandPages = []struct {
 	commands           []string
 }{
 	{"cli-feeds.md", "Command line: feeds", "These commands create, change and read feeds.", []string{"feeds"}},
-	{"cli-events.md", "Command line: events", "These commands publish events, manage subscriptions and show deliveries.", []string{"deliveries", "events", "listen", "subscriptions", "trigger"}},
+	{"cli-events.md", "Command line: events", "These commands publish events, manage subscriptions and alerts, and show deliveries.", []string{"alerts", "deliveries", "events", "listen", "subscriptions", "trigger"}},
 }
 
 func TestReferenceOfCommands(t *testing.T) {

@@ -35,7 +35,7 @@ type subscriptionFields struct {
 func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 	f := &subscriptionFields{cmd: cmd}
 	flags := cmd.Flags()
-	flags.StringVar(&f.url, "url", "", "URL of an endpoint, or of a broker such as kafka://host:9092/topic")
+	flags.StringVar(&f.url, "url", "", "URL of an endpoint, of a broker such as nats://host:4222/subject, or mailto:ADDRESS")
 	flags.StringSliceVar(&f.events, "events", nil, "event types, or families such as metric.*")
 	flags.StringVar(&f.name, "name", "", "display name")
 	flags.StringVar(&f.method, "method", "", "POST, or GET with the event in the query string")

@@ -62,6 +62,9 @@ func (p *printer) subscription(s client.Subscription) error {
 		if s.DisabledReason != "" {
 			state.text += " (" + disabledBecause(s.DisabledReason) + ")"
 		}
+		if s.PausedReason != "" && s.PausedReason != feedmill.PausedAsked {
+			state.text += " (" + s.PausedReason + ")"
+		}
 		t.field("State", state)
 		t.fields("Method", s.HTTPOperation, "Timeout", s.Delivery.Timeout.String(), "Rate limit", rateText(s.Delivery.RateLimit),
 			"Concurrency", fmt.Sprint(s.Delivery.Concurrency), "Ordered", map[bool]string{true: "yes", false: "no"}[s.Delivery.Ordered],

@@ -85,7 +85,7 @@ func (s *Server) definedObjects(c *call, kind feedmill.DefinitionKind, p feedmil
 	case feedmill.DefinedSubscription:
 		all, err := s.Store.Subscriptions(c.ctx(), c.who.Workspace, p)
 		for _, o := range all {
-			found = append(found, labelled{o.ID, cmp.Or(o.Name, o.Destination.URL), s.defineSubscription(o)})
+			found = append(found, labelled{o.ID, cmp.Or(o.Name, o.ShownURL()), s.defineSubscription(o)})
 		}
 		return found, err
 	}

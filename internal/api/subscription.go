@@ -25,12 +25,18 @@ type SubscriptionStore interface {
 // without what is secret.
 func (s *Server) viewSubscription(sub feedmill.Subscription) client.Subscription {
 	v := client.Subscription{
-		ID: string(sub.ID), Name: sub.Name, URL: sub.Destination.URL, Events: publicNames(sub.Events), HTTPOperation: sub.Destination.Method,
+		ID: string(sub.ID), Name: sub.Name, URL: sub.ShownURL(), AlertID: string(sub.AlertID), Events: publicNames(sub.Events), HTTPOperation: sub.Destination.Method,
 		Filter: sub.Filter, Transform: sub.Shape.Transform, Preset: sub.Shape.Preset,
 		State: sub.State, Delivery: s.viewDeliverySettings(sub), CreatedAt: sub.CreatedAt, UpdatedAt: sub.UpdatedAt,
 	}
-	if sub.State == feedmill.SubscriptionDisabled {
+	switch sub.State {
+	case feedmill.SubscriptionDisabled:
 		v.DisabledReason = sub.DisabledReason
+	case feedmill.SubscriptionPaused:
+		v.PausedReason = sub.PausedReason
+	}
+	if v.PausedReason == feedmill.PausedUnconfirmed {
+		v.ConfirmBy = sub.ConfirmBy
 	}
 	if sub.ResourceID != "" {
 		v.Filters.ResourceID = sub.ResourceID

@@ -27,6 +27,9 @@ func (s *Server) testSubscription(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if sub.NeedsConsent() {
+		return answer{}, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The recipient has not confirmed the subscription, so nothing is sent to it. Set state to active to send a new request to confirm."}
+	}
 	e.ResourceID = cmp.Or(feedmill.PublicFilter(sub.ResourceID), string(sub.ID))
 	a, err := s.Dispatcher.Test(c.ctx(), sub, e)
 	if err != nil {
@@ -190,9 +193,9 @@ func (s *Server) preview(c *call, sub feedmill.Subscription, e feedmill.NewEvent
 		return v, nil
 	}
 	body := feedmill.Body{Bytes: payload, ContentType: "application/json"}
-	if !sub.Shape.IsZero() {
+	if shape := sub.SentShape(); !shape.IsZero() {
 		var err error
-		body, err = s.Expressions.Body(c.ctx(), c.who.Workspace, sub.Shape, payload)
+		body, err = s.Expressions.Body(c.ctx(), c.who.Workspace, shape, payload)
 		if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
 			v.Reason, v.Detail = new(failedTransform), refusal.Detail
 			return v, nil

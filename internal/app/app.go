@@ -22,6 +22,7 @@ import (
 	"github.com/feedmill/feedmill/internal/config"
 	"github.com/feedmill/feedmill/internal/connect"
 	"github.com/feedmill/feedmill/internal/deliver"
+	"github.com/feedmill/feedmill/internal/destination/mail"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/expression"
 	"github.com/feedmill/feedmill/internal/feed"
@@ -63,6 +64,8 @@ type store interface {
 	subscribe.StoredURLs
 	database.Store
 	connect.Store
+	mail.ConsentStore
+	mail.Windows
 	housekeepingStore
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, unmeasured []string, err error)

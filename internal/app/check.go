@@ -41,6 +41,9 @@ func Check(c *config.Config) error {
 		_, err = blob.ParseLocation(c.BlobURL)
 		check("blobUrl", err)
 	}
+	if _, err := newMailServer(c); err != nil {
+		errs = append(errs, err)
+	}
 	_, err = manifest.NewRegistry(c.ServicesDir, nil)
 	check("servicesDir", err)
 	return errors.Join(errs...)

@@ -11,6 +11,7 @@ import (
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/deliver"
+	"github.com/feedmill/feedmill/internal/destination/mail"
 	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/publish"
@@ -25,6 +26,7 @@ type events struct {
 	listeners  *listen.Hub
 	kinds      []subscribe.Kind
 	filters    *publish.Filters
+	consents   *mail.Consents
 	// close closes the connections to destinations.
 	close func()
 }
@@ -83,7 +85,11 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	if a.config.DatabaseURL == "" {
 		targetAge = time.Minute // nobody else changes the embedded store
 	}
-	destinations := a.destinations()
+	mails, err := a.newMail()
+	if err != nil {
+		return nil, err
+	}
+	destinations := a.destinations(mails)
 	filters := &publish.Filters{Store: a.store, Evaluator: a.expressions}
 	dispatcher := deliver.New(deliver.Options{
 		Shape:   a.expressions.Body,
@@ -96,7 +102,8 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	queue := queues{dispatcher, listeners}
 	a.offers.subscribe(queue.Offer)
 	publisher := publish.New(publish.Options{Store: a.store, Queue: queue, Catalogue: catalogue, Schemas: schemas, Filters: filters, Metrics: metrics})
-	return &events{catalogue, publisher, dispatcher, listeners, definedKinds(destinations), filters, func() { closeDestinations(destinations) }}, nil
+	consents := mail.NewConsents(mail.Consents{Kind: mails, Store: a.store, Vault: a.vault, Changed: dispatcher.Changed, Log: a.log})
+	return &events{catalogue, publisher, dispatcher, listeners, definedKinds(destinations), filters, consents, func() { closeDestinations(destinations) }}, nil
 }
 
 // apiOptions are the parts of the API that do not depend on who may use it.
@@ -106,7 +113,7 @@ func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue,
 		Subscriptions: subscribe.New(subscribe.Options{
 			Store: a.store, Vault: a.vault, Catalogue: e.catalogue, Kinds: e.kinds, Changed: e.dispatcher.Changed, Max: a.config.MaxSubscriptions,
-			Expressions: a.expressions, FilterChanged: e.filters.Forget,
+			Expressions: a.expressions, FilterChanged: e.filters.Forget, ToConfirm: e.consents.Wake,
 		}),
 		Formats: decode.Formats(), CheckReading: decode.CheckReading, Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
 		RetrySchedule: a.config.RetrySchedule,

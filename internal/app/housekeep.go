@@ -19,6 +19,7 @@ type housekeepingStore interface {
 	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
 	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
 	ForgetRateLimits(ctx context.Context, now time.Time, limit int) (int64, error)
+	ForgetSendWindows(ctx context.Context, now time.Time, limit int) (int64, error)
 	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
 	ForgetDeliveryCounts(ctx context.Context, before time.Time, limit int) (int64, error)
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
@@ -63,6 +64,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds, paus
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
 		forget("rate limits", 0, a.store.ForgetRateLimits)
+		forget("counts of messages", 0, a.store.ForgetSendWindows)
 		if !paused.is() { // the original of a restored store may use them
 			forget("unused grants", 0, feeds.people.GiveBack)
 		}

@@ -106,7 +106,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return a.config.Wrong("corsOrigins", err)
 	}
-	handler = ui.New(ui.Options{API: endpoints, People: feeds.people, Issuer: who, PublicURL: a.config.PublicURL, Version: version, Log: a.log}).Beside(handler)
+	handler = ui.New(ui.Options{API: endpoints, People: feeds.people, Issuer: who, Recipients: events.consents, PublicURL: a.config.PublicURL, Version: version, Log: a.log}).Beside(handler)
 	// The key is made when nothing can go wrong any more before it is shown.
 	made, first, err := a.bootstrap(ctx)
 	if err != nil {
@@ -148,6 +148,12 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	})
 	g.Go(func() error { return endpoints.Observe(parts) })
 	g.Go(func() error { a.housekeep(parts, began, feeds, paused); return nil })
+	g.Go(func() error {
+		if paused.wait(ctx) {
+			events.consents.Run(ctx)
+		}
+		return nil
+	})
 	g.Go(func() error { a.scrub(parts, feeds.files); return nil })
 	if feeds.TableRoot != "" {
 		g.Go(func() error { a.writeTables(parts, feeds); return nil })

@@ -79,10 +79,30 @@ func checkBlobKeys(c *Config) error {
 	return nil
 }
 
+// checkSMTP reads the URL of the mail server from its file. It has a password, so no error
+// contains it.
+func checkSMTP(c *Config) error {
+	if c.SMTPURLFile != "" {
+		if c.SMTPURL != "" {
+			return errors.New("set either smtpUrl or smtpUrlFile")
+		}
+		text, err := os.ReadFile(c.SMTPURLFile)
+		if err != nil {
+			return fmt.Errorf("smtpUrlFile: %w", err)
+		}
+		c.SMTPURL = strings.TrimSpace(string(text))
+	}
+	if (c.SMTPURL == "") != (c.SMTPFrom == "") {
+		return errors.New("set smtpUrl and smtpFrom together")
+	}
+	return nil
+}
+
 var (
-	checkData     = refuse("must not be empty; set it to a folder", func(c *Config) bool { return c.Data == "" })
-	checkTLS      = refuse("set tlsCert and tlsKey together", func(c *Config) bool { return (c.TLSCert == "") != (c.TLSKey == "") })
-	checkDatabase = refuse("must start with postgres://", func(c *Config) bool {
+	checkMailLimit = refuse("must be between 1 and 1000", func(c *Config) bool { return c.MailLimit < 1 || c.MailLimit > 1000 })
+	checkData      = refuse("must not be empty; set it to a folder", func(c *Config) bool { return c.Data == "" })
+	checkTLS       = refuse("set tlsCert and tlsKey together", func(c *Config) bool { return (c.TLSCert == "") != (c.TLSKey == "") })
+	checkDatabase  = refuse("must start with postgres://", func(c *Config) bool {
 		return c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://")
 	})
 	checkVaultKey = refuse("must have at least 32 characters; create one with 'openssl rand -base64 32'",

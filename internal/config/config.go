@@ -73,6 +73,13 @@ type Config struct {
 	BlobAccessKey, BlobSecretKey         string
 	BlobAccessKeyFile, BlobSecretKeyFile string
 
+	// SMTPURL is the server that sends e-mail, and SMTPURLFile a file that contains the URL.
+	SMTPURL, SMTPURLFile string
+	// SMTPFrom is the address of the sender.
+	SMTPFrom    string
+	MailDomains []string
+	MailLimit   int
+
 	origin map[string]string
 }
 
@@ -121,6 +128,11 @@ var Settings = []Setting{
 	{Name: "rateBurst", Default: "0", Help: "burst size of a credential in requests; default: rateLimit for one second", field: func(c *Config) any { return &c.RateBurst }},
 	{Name: "tracesEndpoint", Help: "OTLP/HTTP endpoint for traces, such as http://127.0.0.1:4318", field: func(c *Config) any { return &c.TracesEndpoint }, check: checkTraces},
 	{Name: "publicUrl", Help: "base URL of links to feeds, such as https://feeds.example.com; default: the address of the request", field: func(c *Config) any { return &c.PublicURL }, check: checkPublicURL},
+	{Name: "smtpUrl", Secret: true, Help: "server that sends e-mail, smtp://[user:password@]host:port (STARTTLS if offered; ?starttls=required|off) or smtps://…", field: func(c *Config) any { return &c.SMTPURL }, check: checkSMTP},
+	{Name: "smtpUrlFile", Help: "file with the URL of the server that sends e-mail", field: func(c *Config) any { return &c.SMTPURLFile }},
+	{Name: "smtpFrom", Help: "sender address of e-mail, such as feedmill@example.com", field: func(c *Config) any { return &c.SMTPFrom }},
+	{Name: "mailDomains", Help: "domains whose mailboxes receive e-mail without confirming it, separated by commas; none by default", field: func(c *Config) any { return &c.MailDomains }},
+	{Name: "mailLimit", Default: "60", Help: "maximum number of messages in an hour from a workspace to an e-mail address", field: func(c *Config) any { return &c.MailLimit }, check: checkMailLimit},
 	{Name: "retrySchedule", Default: "5s,5m,30m,2h,5h,10h,14h,20h,24h", Help: "delays between attempts of a delivery, separated by commas", field: func(c *Config) any { return &c.RetrySchedule }, check: checkRetries},
 	{Name: "eventRetention", Default: "30d", Help: "how long events and their delivery log are kept", field: func(c *Config) any { return &c.EventRetention }, check: checkRetention},
 	{Name: "eventFamilies", Help: "event families to enable in addition to the default ones, such as goal.*, separated by commas", field: func(c *Config) any { return &c.EventFamilies }},

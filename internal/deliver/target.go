@@ -92,7 +92,7 @@ func (d *Dispatcher) readTarget(ctx context.Context, id feedmill.ID) (*Target, e
 // openTarget opens the secrets of a subscription and its destination.
 func (d *Dispatcher) openTarget(ctx context.Context, s feedmill.Subscription) (*Target, error) {
 	t := &Target{
-		Subscription: s.ID, Workspace: s.Workspace, Settings: s.Delivery, Shape: s.Shape,
+		Subscription: s.ID, Workspace: s.Workspace, Settings: s.Delivery, Shape: s.SentShape(),
 		state: s.State, deleted: !s.DeletedAt.IsZero(), listening: s.Listening(), successAt: s.LastSuccessAt, warned: !s.WarnedAt.IsZero(),
 		failingSince: s.FailingSince, failures: s.Failures,
 	}

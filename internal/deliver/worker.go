@@ -136,9 +136,6 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 		Delivery: t.due.id, Event: t.due.event.id, Type: t.due.event.kind, ResourceID: t.due.event.resource,
 		Payload: t.due.event.payload, Attempt: int(t.due.attempts) + 1, At: time.Now(),
 	}
-	if t.due.attempts == 0 {
-		d.count.firstAttempt.Observe(m.At.Sub(t.due.createdAt()).Seconds())
-	}
 	ctx, end, held := d.underLease(ctx, t, m.At)
 	defer end()
 	if !held {
@@ -152,6 +149,13 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 		// given back, and nothing charged.
 		d.finished(t, m.At, r, now, false)
 		return
+	}
+	if r.Verdict == feedmill.VerdictWait {
+		d.finished(t, m.At, r, now, false)
+		return
+	}
+	if t.due.attempts == 0 {
+		d.count.firstAttempt.Observe(m.At.Sub(t.due.createdAt()).Seconds())
 	}
 	o := d.decide(t, &m, r, now)
 	d.count.attempt(r, o, t.due.createdAt(), now)
@@ -203,5 +207,13 @@ func (d *Dispatcher) finished(t task, began time.Time, r feedmill.Result, now ti
 		}
 	}
 	d.attempts.release(t.attempt)
+	if r.Verdict == feedmill.VerdictWait && l.state != lost {
+		d.wait(l, limited, min(r.RetryAfter, maxLimited))
+		return
+	}
 	d.refresh(l)
 }
+
+// maxLimited bounds the wait of a lane for a limit of its destination, which other deliveries
+// to the destination share.
+const maxLimited = time.Minute

@@ -45,6 +45,7 @@ func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, b
 		}
 		if err == nil {
 			s.Changed(id)
+			s.confirmSoon(changed)
 			if sub.Filter != "" || changed.Filter != "" {
 				s.FilterChanged(workspace)
 			}
@@ -91,6 +92,7 @@ func (s *Subscriptions) planChange(ctx context.Context, body *strictjson.Object,
 		return nil, err
 	}
 	at := now()
+	moves := next.Destination.URL != sub.Destination.URL
 	return func(fresh *feedmill.Subscription) {
 		fresh.Destination, fresh.Events, fresh.ResourceID = next.Destination, next.Events, next.ResourceID
 		if f.name != nil {
@@ -98,6 +100,7 @@ func (s *Subscriptions) planChange(ctx context.Context, body *strictjson.Object,
 		}
 		f.delivery.apply(&fresh.Delivery)
 		f.applyShape(fresh)
+		s.keepConsent(fresh, moves, at)
 		if f.state != nil {
 			setState(fresh, *f.state, at)
 		}
@@ -131,13 +134,20 @@ func checkSameHalf(events []event, source bool) error {
 }
 
 // setState moves a subscription to a state. For one that becomes active the
-// time after which failures disable it begins anew.
+// time after which failures disable it begins anew. One that needs the consent of its
+// recipient stays paused, and the recipient is asked again.
 func setState(sub *feedmill.Subscription, state feedmill.SubscriptionState, at time.Time) {
+	if state == feedmill.SubscriptionActive && sub.NeedsConsent() {
+		sub.AskConsent(at)
+		return
+	}
 	if sub.State == state {
 		return
 	}
-	sub.State, sub.DisabledReason = state, ""
+	sub.State, sub.DisabledReason, sub.PausedReason = state, "", ""
 	switch state {
+	case feedmill.SubscriptionPaused:
+		sub.PausedReason = feedmill.PausedAsked
 	case feedmill.SubscriptionActive:
 		sub.WarnedAt, sub.FailingSince, sub.Failures = time.Time{}, time.Time{}, 0
 	case feedmill.SubscriptionDisabled:

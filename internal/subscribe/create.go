@@ -24,6 +24,11 @@ func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body 
 		return nil, err
 	}
 	f.secret = readSecret(body)
+	if given, ok := body.Given("alert"); ok {
+		if yes, _ := given.Boolean(); yes {
+			f.alert = feedmill.NewID(feedmill.PrefixAlert)
+		}
+	}
 	body.RefuseUnknown()
 	if err := faults.Refusal(); err != nil {
 		return nil, err
@@ -40,6 +45,9 @@ func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body 
 	}
 	if err := s.storeHalves(ctx, halves, keep); err != nil {
 		return halves, err
+	}
+	for _, h := range halves {
+		s.confirmSoon(h.Made.Subscription)
 	}
 	if f.filter != nil {
 		s.FilterChanged(workspace)
@@ -117,6 +125,8 @@ func (s *Subscriptions) makeHalf(ctx context.Context, sub feedmill.Subscription,
 	if err := s.setDestination(&sub, f.destination, f.config); err != nil {
 		return made, err
 	}
+	s.keepConsent(&sub, true, sub.CreatedAt)
+	sub.AlertID = f.alert
 	return s.issue(sub, f.secret)
 }
 

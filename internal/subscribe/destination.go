@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
@@ -20,6 +21,9 @@ func (s *Subscriptions) readDestination(ctx context.Context, body *strictjson.Ob
 		given.delivery, r.ResetDelivery = defaultDelivery(), true
 	case ok:
 		r.Delivery, _ = f.Object()
+	}
+	if f, ok := body.Get("url"); ok && f.Kind == '"' && strings.HasSuffix(f.Value.Text(), "/"+feedmill.Hidden) {
+		f.Fault("url has *** instead of its path. Set the complete URL, or omit url to keep it.")
 	}
 	kind := s.kindOf(body, was.Destination.Kind)
 	if kind.Name() != was.Destination.Kind {
@@ -43,4 +47,32 @@ func (s *Subscriptions) kindOf(body *strictjson.Object, was feedmill.Destination
 		selects = func(k Kind) bool { return slices.Contains(k.Schemes(), scheme) }
 	}
 	return s.Kinds[max(slices.IndexFunc(s.Kinds, selects), 0)]
+}
+
+// keepConsent keeps the consent of the recipient to a subscription, which moves to another
+// address or not. Without consent it is paused, and the recipient is asked.
+func (s *Subscriptions) keepConsent(sub *feedmill.Subscription, moves bool, at time.Time) {
+	i := slices.IndexFunc(s.Kinds, func(k Kind) bool { return k.Name() == sub.Destination.Kind })
+	kind, ok := s.Kinds[max(i, 0)].(Consenting)
+	if i < 0 || !ok || !moves {
+		return
+	}
+	asked := sub.PausedReason == feedmill.PausedUnconfirmed || sub.PausedReason == feedmill.PausedUnsubscribed
+	switch {
+	case kind.Consented(sub.Destination) && asked:
+		sub.Confirm(at)
+	case kind.Consented(sub.Destination):
+		sub.Consent = feedmill.Consent{ConsentedAt: at}
+	case sub.State == feedmill.SubscriptionActive || asked:
+		sub.AskConsent(at)
+	default: // asked when it becomes active
+		sub.Consent = feedmill.Consent{}
+	}
+}
+
+// confirmSoon has the recipient of a subscription asked, if that is due.
+func (s *Subscriptions) confirmSoon(sub feedmill.Subscription) {
+	if !sub.ConfirmDueAt.IsZero() && s.ToConfirm != nil {
+		s.ToConfirm()
+	}
 }

@@ -22,6 +22,8 @@ type fields struct {
 	filter, transform, preset *string
 	// secret is the signing secret of a new subscription; empty means a generated one.
 	secret string
+	// alert marks the subscriptions of a new alert; empty for others.
+	alert feedmill.ID
 }
 
 // readFields reads what a creation and a change have in common. was is the subscription

@@ -35,6 +35,12 @@ type Kind interface {
 	Define(feedmill.DestinationRequest) (d feedmill.Destination, config []byte, err error)
 }
 
+// Consenting is a kind of destination whose recipients have to agree.
+type Consenting interface {
+	// Consented reports whether the operator has agreed for the recipient.
+	Consented(feedmill.Destination) bool
+}
+
 // Expressions checks the CEL expressions of subscriptions. The errors describe the fault
 // and its position.
 type Expressions interface {
@@ -55,6 +61,8 @@ type Options struct {
 	// Changed is told of a subscription that must be read again before it is
 	// delivered to.
 	Changed func(subscription feedmill.ID)
+	// ToConfirm is called when the recipient of a subscription is to be asked to confirm it.
+	ToConfirm func()
 	// Max is how many subscriptions a workspace may have; zero means any
 	// number.
 	Max int

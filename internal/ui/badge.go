@@ -32,6 +32,8 @@ var badges = map[string]badge{
 	"exhausted":     {"cross", "bad", "Exhausted"},
 	"open":          {"cross", "bad", "Open"},
 	"paused":        {"bars", "quiet", "Paused"},
+	"unconfirmed":   {"ring", "warn", "Confirm pending"},
+	"unsubscribed":  {"bars", "quiet", "Unsubscribed"},
 	"auth_required": {"triangle", "warn", "Auth required"},
 	"low":           {"triangle", "warn", "Low"},
 	"silent":        {"triangle", "warn", "Silent"},

@@ -181,6 +181,9 @@ func changeSubscription(v *visit) error {
 	change := client.SubscriptionChange{
 		Name: client.To(f.Name), URL: f.URL, Events: f.Events, HTTPOperation: client.To(f.HTTPOperation), Filters: client.Reset[client.Filters](), Delivery: client.To(delivery),
 	}
+	if strings.HasSuffix(f.URL, "/"+feedmill.Hidden) {
+		change.URL = "" // it is not shown, and stays
+	}
 	if !isWebhook(f.URL) {
 		change.HTTPOperation = client.Reset[string]()
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"net/http"
+	"slices"
 
 	"github.com/feedmill/feedmill/client"
 )
@@ -22,7 +23,8 @@ func showSubscriptions(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
+	found = slices.DeleteFunc(found, func(s client.Subscription) bool { return s.AlertID != "" }) // they have a page of their own
+	if len(found) == 0 && older == "" {
 		return v.render(http.StatusOK, "subscriptions_empty", "Subscriptions", nil)
 	}
 	return v.render(http.StatusOK, "subscriptions", "Subscriptions", subscriptionList{found, older})

@@ -15,6 +15,8 @@ type Options struct {
 	API http.Handler
 	// People signs people in who connect a service; nil where nobody can.
 	People People
+	// Recipients are those of mail, who follow links in their messages.
+	Recipients Recipients
 	// Issuer signs people in who have no key; nil where nobody can.
 	Issuer Issuer
 	// PublicURL is what addresses begin with; empty for what the visitor has reached.
@@ -37,6 +39,7 @@ func New(o Options) *Server {
 	s.mux.HandleFunc("GET /ui/assets/{set}/{name}", func(w http.ResponseWriter, r *http.Request) { loadAssets().ServeHTTP(w, r) })
 	s.routes()
 	s.connectRoutes()
+	s.mailRoutes()
 	s.issuerRoutes()
 	s.mux.HandleFunc("/ui/", s.open(func(v *visit) error {
 		if me, err := v.api.Me(v.r.Context()); err == nil { // who has signed in keeps the rail
@@ -134,6 +137,12 @@ func (s *Server) routes() {
 
 		"GET /ui/start":         showStart,
 		"POST /ui/start/sample": makeSample,
+
+		"GET /ui/alerts":                showAlerts,
+		"POST /ui/alerts":               createAlert,
+		"POST /ui/alerts/{id}/pause":    act(setAlertState(feedmill.SubscriptionPaused), toAlerts, "paused"),
+		"POST /ui/alerts/{id}/activate": act(setAlertState(feedmill.SubscriptionActive), toAlerts, "saved"),
+		"POST /ui/alerts/{id}/delete":   act(deleteAlert, toAlerts, "deleted"),
 
 		"GET /ui/keys":              showKeys,
 		"POST /ui/keys":             createKey,

@@ -44,7 +44,7 @@ const sameTexts = `SET LOCAL DateStyle = ISO; SET LOCAL IntervalStyle = postgres
 
 // unsaved are tables whose rows a restored store creates itself: those of the schema, of running
 // processes, of backups, and the counts that triggers maintain.
-var unsaved = []string{"schema_version", "schema_support", "replicas", "slots", "processes", "process_points", "previews", "stage_parts", "permits", "rate_limits", "pins", "paused", "feed_counts"}
+var unsaved = []string{"schema_version", "schema_support", "replicas", "slots", "processes", "process_points", "previews", "stage_parts", "permits", "rate_limits", "send_windows", "pins", "paused", "feed_counts"}
 
 // withoutLog are the conditions for rows of the log of deliveries that are saved without that log.
 var withoutLog = map[string]string{

@@ -79,6 +79,7 @@ func Run(t *testing.T, e Engine) {
 			{"previews", bodyCases},
 			{"stages", stageCases},
 			{"rate limits", rateLimitCases},
+			{"consent", consentCases},
 			{"prune", pruneCases},
 			{"lifecycle", lifecycleCases},
 		} {

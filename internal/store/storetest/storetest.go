@@ -36,6 +36,8 @@ type Store interface {
 	Bodies
 	Stages
 	RateLimits
+	Confirmations
+	SendWindows
 	SignIns
 	Tended
 	TableNames
