@@ -256,6 +256,7 @@ class CreateSessionBody(TypedDict):
 
 
 class CreateSubscriptionBody(TypedDict):
+    alert: NotRequired[bool | None]
     delivery: NotRequired[CreateSubscriptionBodyDelivery | None]
     events: list[str]
     filter: NotRequired[str | None]
@@ -1022,6 +1023,8 @@ class NewKeep(TypedDict):
 
 
 class NewSubscription(TypedDict):
+    alertId: NotRequired[str]
+    confirmBy: NotRequired[str]
     createdAt: str
     delivery: NewSubscriptionDelivery
     disabledReason: NotRequired[Literal['user', 'gone', 'failing']]
@@ -1031,6 +1034,7 @@ class NewSubscription(TypedDict):
     httpOperation: NotRequired[Literal['POST', 'GET']]
     id: str
     name: NotRequired[str]
+    pausedReason: NotRequired[Literal['user', 'unconfirmed', 'unsubscribed']]
     preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
     signingSecret: str
     state: Literal['active', 'paused', 'disabled']
@@ -1316,7 +1320,9 @@ class QueryIncremental(TypedDict):
 
 
 class ReadSubscription(TypedDict):
+    alertId: NotRequired[str]
     breaker: Literal['closed', 'open', 'halfOpen', 'unknown']
+    confirmBy: NotRequired[str]
     createdAt: str
     delivery: ReadSubscriptionDelivery
     disabledReason: NotRequired[Literal['user', 'gone', 'failing']]
@@ -1330,6 +1336,7 @@ class ReadSubscription(TypedDict):
     lastSuccessAt: NotRequired[str]
     name: NotRequired[str]
     overlapUntil: NotRequired[str]
+    pausedReason: NotRequired[Literal['user', 'unconfirmed', 'unsubscribed']]
     preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
     state: Literal['active', 'paused', 'disabled']
     transform: NotRequired[str]
@@ -1747,6 +1754,8 @@ class RotateSecretBody(TypedDict):
 
 
 class RotateSecretResponse(TypedDict):
+    alertId: NotRequired[str]
+    confirmBy: NotRequired[str]
     createdAt: str
     delivery: RotateSecretResponseDelivery
     disabledReason: NotRequired[Literal['user', 'gone', 'failing']]
@@ -1757,6 +1766,7 @@ class RotateSecretResponse(TypedDict):
     id: str
     name: NotRequired[str]
     overlapUntil: NotRequired[str]
+    pausedReason: NotRequired[Literal['user', 'unconfirmed', 'unsubscribed']]
     preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
     signingSecret: str
     state: Literal['active', 'paused', 'disabled']
@@ -1943,6 +1953,8 @@ class SourceRequest(TypedDict):
 
 
 class Subscription(TypedDict):
+    alertId: NotRequired[str]
+    confirmBy: NotRequired[str]
     createdAt: str
     delivery: SubscriptionDelivery
     disabledReason: NotRequired[Literal['user', 'gone', 'failing']]
@@ -1952,6 +1964,7 @@ class Subscription(TypedDict):
     httpOperation: NotRequired[Literal['POST', 'GET']]
     id: str
     name: NotRequired[str]
+    pausedReason: NotRequired[Literal['user', 'unconfirmed', 'unsubscribed']]
     preset: NotRequired[Literal['slack', 'teams', 'discord', 'text']]
     state: Literal['active', 'paused', 'disabled']
     transform: NotRequired[str]

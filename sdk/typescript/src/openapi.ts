@@ -3275,6 +3275,13 @@ export interface components {
             url: string;
         };
         Subscription: {
+            /** @description The alert that the subscription belongs to. */
+            alertId?: string;
+            /**
+             * Format: date-time
+             * @description Until when the recipient can confirm. Later
+             */
+            confirmBy?: string;
             createdAt: components["schemas"]["Timestamp"];
             delivery: {
                 concurrency: number;
@@ -3329,6 +3336,13 @@ export interface components {
             httpOperation?: "POST" | "GET";
             id: components["schemas"]["SubscriptionId"];
             name?: components["schemas"]["Name"];
+            /**
+             * @description Why a paused subscription is paused. `user`: by a request. `unconfirmed`: the recipient of the e-mail has not confirmed it.
+             *     `unsubscribed`: the recipient does not want more. Set `state` to `active` to ask the recipient again; the subscription stays
+             *     paused until the recipient confirms.
+             * @enum {string}
+             */
+            pausedReason?: "user" | "unconfirmed" | "unsubscribed";
             /**
              * @description The built-in body.
              * @enum {string}
@@ -3440,6 +3454,7 @@ export interface components {
              *     - `nats` or `nats+tls`: a subject of a NATS server, as in `nats://host:4222/subject`. A JetStream stream must store the subject.
              *     - `kafka` or `kafka+tls`: a topic of a Kafka cluster, as in `kafka://host:9092,host2:9092/topic`. All in-sync replicas must acknowledge.
              *     - `amqp` or `amqps`: an exchange of an AMQP 0-9-1 broker, as in `amqp://host:5672/vhost?exchange=events&routingKey=orders`. The broker must confirm.
+             *     - `mailto`: one e-mail address, as in `mailto:ada@example.com`. The recipient must confirm it, unless the operator trusts the domain.
              */
             url?: string;
         };
@@ -6133,6 +6148,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description Whether the subscriptions of this request are one alert. They have the same `alertId`, and the path of a webhook's URL is not shown. */
+                    alert?: boolean | null;
                     /** @description The key of the signatures: `whsec_` and the standard padded base64 of 24 to 64 bytes. Default: 32 random bytes. */
                     signingSecret?: string | null;
                 } & WithRequired<components["schemas"]["SubscriptionFields"], "url" | "events">;
