@@ -31,7 +31,7 @@ func TestChangeSubscription(t *testing.T) {
 		{"filters", `{"filters":{"resourceId":"m_2"}}`, `"filters":{"resourceId":"m_2"}`},
 		{"no filter", `{"filters":{"resourceId":null}}`, `"httpOperation":"POST","state"`},
 		{"no filters", `{"filters":null}`, `"httpOperation":"POST","state"`},
-		{"pause", `{"state":"paused"}`, `"state":"paused","delivery"`},
+		{"pause", `{"state":"paused"}`, `"state":"paused","pausedReason":"user","delivery"`},
 		{"disable", `{"state":"disabled"}`, `"state":"disabled","disabledReason":"user"`},
 		{"resume", `{"state":"active"}`, `"state":"active","delivery"`},
 		{
