@@ -3279,7 +3279,7 @@ export interface components {
             alertId?: string;
             /**
              * Format: date-time
-             * @description Until when the recipient can confirm. Later
+             * @description Until when the recipient can confirm. Later, set `state` to `active` to send a new link.
              */
             confirmBy?: string;
             createdAt: components["schemas"]["Timestamp"];
