@@ -37,7 +37,7 @@ type Column struct {
 	Fixed bool `json:"-"`
 	// Retype is the type that the column is to have from the next version on, empty
 	// where it stays.
-	Retype columnar.Type `json:"-"`
+	Retype columnar.Type `json:"retype,omitzero"`
 	// FormatSet says that a user has set Format, and DataFormat is then the format that
 	// the data itself has: a label does not make later data differ from it.
 	FormatSet  bool   `json:"-"`

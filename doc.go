@@ -18,7 +18,7 @@
 //     replay.go, replica.go, store.go, backup.go.
 //   - A feed and its data: feed.go, feed_type.go, feed_list.go, feed_request.go, reading.go
 //     (formats, options and findings), column.go, column_change.go,
-//     column_read.go, version.go, expect.go, link.go, table.go,
+//     column_trial.go, column_read.go, version.go, expect.go, check.go, link.go, table.go,
 //     table_name.go.
 //   - Where data comes from: source.go, fetch.go, schedule.go, refresh.go, run.go,
 //     run_request.go, parent.go, rules.go (which version of the rules a definition keeps).

@@ -47,6 +47,8 @@ type FetchedFeed struct {
 	// SourceOf is a feed on whose source this one is made, empty for a source
 	// of its own.
 	SourceOf ID
+	// Compare is a feed that Body changes, empty for a new one. Only previews have it.
+	Compare ID
 	// Policy is what the feed keeps and what is expected of its data.
 	Policy FeedPatch
 	// Refused is what else is wrong with the request, nil for nothing. The feed is then
@@ -93,6 +95,18 @@ type FeedPreview struct {
 	Trace []TracedRequest
 	// Plan is what a query came to, nil where there was none.
 	Plan *QueryPlan
+	// Complete says that all of the data was read.
+	Complete bool
+	// Compare is what is different from the feed that the preview changes; nil for a new one.
+	Compare *FeedComparison
+}
+
+// FeedComparison is what is different in a preview from the current version of its feed.
+type FeedComparison struct {
+	Version int64
+	// Rows is nil unless all of the data was read and the rows have a key.
+	Rows    *RowChanges
+	Columns ColumnChanges
 }
 
 // FeedRows are rows in the format that was asked for. They must be closed.

@@ -88,6 +88,8 @@ type Refresh struct {
 	// Unchanged says that the refresh succeeded and found what was there before.
 	Unchanged bool
 	Warnings  []Warning
+	// Checks are the results of what is expected of the rows, empty where nothing was.
+	Checks []CheckResult
 	// Trace is what was asked for so far, where progress is told; it is kept apart from
 	// the refresh.
 	Trace []TracedRequest

@@ -122,6 +122,8 @@ type DataFeedChange struct {
 	Schedule     Field[Schedule]          `json:"schedule,omitzero"`
 	Mode         Field[feedmill.FeedMode] `json:"mode,omitzero"`
 	Key          Field[[]string]          `json:"key,omitzero"`
+	// Rules is the version of the rules that the data is read by.
+	Rules Field[int] `json:"rules,omitzero"`
 }
 
 // Expect is what the rows of a new version must be like.

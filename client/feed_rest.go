@@ -51,6 +51,14 @@ func (c *Client) UpdateRestFeed(ctx context.Context, id string, spec []byte, opt
 	return out.Data, err
 }
 
+// PreviewChange fetches once with the changes of a definition, and compares with the feed.
+func (c *Client) PreviewChange(ctx context.Context, t feedmill.FeedType, feed string, changes []byte, opts ...CallOption) (DataPreview, error) {
+	var out one[DataPreview]
+	r := request{method: http.MethodPost, path: "/data_feeds/preview?type=" + string(t), body: changes, contentType: specType(changes)}
+	_, err := c.unhurried().exchange(ctx, r, &out, append(opts, Comparing(feed))...)
+	return out.Data, err
+}
+
 // PreviewRestFeed fetches data and says what would become of it. Nothing is
 // kept. It may take as long as it takes; the context ends it.
 func (c *Client) PreviewRestFeed(ctx context.Context, spec []byte, opts ...CallOption) (DataPreview, error) {

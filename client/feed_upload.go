@@ -75,7 +75,29 @@ type DataPreview struct {
 	// Handle stands for data that was sent, as the Preview of an Upload; nil where it is
 	// not held.
 	Handle *PreviewHandle `json:"handle"`
+	// Complete says that all of the data was read.
+	Complete bool `json:"complete"`
+	// Compare is what is different from the feed of [Comparing]; nil without it.
+	Compare *PreviewComparison `json:"compare"`
 }
+
+// PreviewComparison is what is different in a preview from the current version of a feed.
+type PreviewComparison struct {
+	Version int64 `json:"version"`
+	// Inserted, Updated and Deleted are nil where the rows were not all compared.
+	Inserted *int64 `json:"inserted"`
+	Updated  *int64 `json:"updated"`
+	Deleted  *int64 `json:"deleted"`
+	Columns  struct {
+		Added   []string `json:"added"`
+		Removed []string `json:"removed"`
+		Changed []string `json:"changed"`
+	} `json:"columns"`
+}
+
+// Comparing has a preview take what its definition leaves out, and its secrets, from a feed,
+// and compare with it.
+func Comparing(feed string) CallOption { return parameter("compare=" + url.QueryEscape(feed)) }
 
 // CreateDataFeed makes a feed of data.
 func (c *Client) CreateDataFeed(ctx context.Context, u Upload, opts ...CallOption) (DataFeed, error) {

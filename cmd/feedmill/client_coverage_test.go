@@ -375,6 +375,13 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"ChangeColumns": func(ctx context.Context) error {
 			return second(c.ChangeColumns(ctx, feed.ID, []client.ColumnChange{{ID: "c1", Description: client.To("changed")}}))
 		},
+		"TryColumns": func(ctx context.Context) error {
+			return second(c.TryColumns(ctx, feed.ID, []client.ColumnChange{{ID: "c1", Type: client.To("text")}}))
+		},
+		"PreviewChange": func(ctx context.Context) error {
+			return second(c.PreviewChange(ctx, fetched.Type, fetched.ID, []byte(`{"name":"changed"}`)))
+		},
+		"Checks": func(ctx context.Context) error { return second(c.Checks(ctx, feed.ID)) },
 		"CreateLink": func(ctx context.Context) error {
 			return second(c.CreateLink(ctx, feed.ID, client.NewLink{Name: "a link"}))
 		},

@@ -39,6 +39,7 @@ feedmill events publish --file events.ndjson`,
 	"events show":   `feedmill events show evt_…`,
 	"events types":  `feedmill events types`,
 	"feeds cancel":  `feedmill feeds cancel df_… rfr_…`,
+	"feeds checks":  "feedmill feeds checks df_…",
 	"feeds columns": `feedmill feeds columns df_… zip --type text --description "Postal code"`,
 	"feeds create query": `feedmill query warehouse sales.orders --filter status:eq:paid --every 1h --spec > orders.json
 feedmill feeds create query -f orders.json --watch`,

@@ -24,6 +24,7 @@ to other feeds at the next refresh.`,
 	hidden := f.Bool("hidden", false, "hide the column unless it is requested by name; --hidden=false shows it again")
 	position := f.Int("position", 0, "position among the columns, from 1")
 	onMisfit := f.String("on-misfit", "", "action for values that do not match the type: fail, null or reject")
+	dryRun := f.Bool("dry-run", false, "check the stored values and change nothing")
 	completeFlag(cmd, "type", completeOf("text", "integer", "decimal", "number", "boolean", "date", "timestamp", "json"))
 	completeFlag(cmd, "on-misfit", completeOf("fail", "null", "reject"))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -32,7 +33,7 @@ to other feeds at the next refresh.`,
 			return err
 		}
 		if len(args) == 1 {
-			if f.NFlag() > 0 && anyChanged(cmd, "name", "type", "format", "description", "hidden", "position", "on-misfit") {
+			if f.NFlag() > 0 && anyChanged(cmd, "name", "type", "format", "description", "hidden", "position", "on-misfit", "dry-run") {
 				return usagef("specify the column to change")
 			}
 			return p.show(func() error { return p.columns(feed) })
@@ -50,10 +51,32 @@ to other feeds at the next refresh.`,
 		setIf(given("hidden"), &change.Hidden, *hidden)
 		setIf(given("position"), &change.Position, *position)
 		setIf(given("on-misfit"), &change.OnMisfit, *onMisfit)
+		if *dryRun {
+			return p.tryColumn(ctx, c, feed.ID, change)
+		}
 		if feed, err = c.ChangeColumns(ctx, args[0], []client.ColumnChange{change}); err != nil {
 			return err
 		}
 		return p.show(func() error { return p.columns(feed) })
+	})
+}
+
+// tryColumn prints what a change would do to the stored values.
+func (p *printer) tryColumn(ctx context.Context, c *client.Client, feed string, change client.ColumnChange) error {
+	tried, err := c.TryColumns(ctx, feed, []client.ColumnChange{change})
+	if err != nil {
+		return err
+	}
+	return p.show(func() error {
+		found := tried.Changes[0]
+		if err := p.printf("%d of %d rows of version %d have a value that does not fit\n", found.Misfits, tried.RowCount, tried.Version); err != nil || found.Misfits == 0 {
+			return err
+		}
+		t := table{header: []string{"VALUE", "ROWS", "FIRST ROW"}}
+		for _, e := range found.Examples {
+			t.add(text(e.Value), count(e.Rows), count(e.FirstRow))
+		}
+		return p.table(t)
 	})
 }
 

@@ -28,6 +28,8 @@ func TestMembersOfClient(t *testing.T) {
 		{previewView{}, client.DataPreview{}},
 		{expectView{}, client.Expect{}},
 		{profileView{}, client.FeedProfile{}},
+		{checksView{}, client.Checks{}},
+		{checkView{}, client.Check{}},
 		{columnProfileView{}, client.ColumnProfile{}},
 		{wholeRefreshView{}, client.Refresh{}},
 		{tracedView{}, client.TracedRequest{}},

@@ -158,12 +158,13 @@ type columnView struct {
 	Format      *string       `json:"format"`
 	Nullable    bool          `json:"nullable"`
 	Hidden      bool          `json:"hidden"`
+	Retype      columnar.Type `json:"retype,omitzero"`
 }
 
 func viewColumns(columns []feedmill.Column) []columnView {
 	views := make([]columnView, len(columns))
 	for i, c := range feedmill.ShownColumns(columns) {
-		views[i] = columnView{ID: c.ID, Name: c.Name, SourceName: c.SourceName, Description: c.Description, Type: c.Type, Nullable: c.Nullable, Hidden: c.Hidden}
+		views[i] = columnView{ID: c.ID, Name: c.Name, SourceName: c.SourceName, Description: c.Description, Type: c.Type, Nullable: c.Nullable, Hidden: c.Hidden, Retype: c.Retype}
 		if c.Format != "" {
 			views[i].Format = &c.Format
 		}

@@ -2,9 +2,11 @@ package api
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -22,8 +24,12 @@ func (s *Server) changeColumns(c *call) (answer, error) {
 		return answer{}, c.malformed("", "The body must be an array of changes, each with the ID of a column.")
 	}
 	changes := readColumnChanges(&v, "id", c.faults.Note)
+	dryRun := c.boolParameter("dryRun")
 	if err := c.refusal(); err != nil {
 		return answer{}, err
+	}
+	if dryRun {
+		return s.tryColumns(c, id, changes)
 	}
 	if c.audited != nil {
 		c.audited.Fields = []string{"columns"}
@@ -33,6 +39,29 @@ func (s *Server) changeColumns(c *call) (answer, error) {
 		return answer{}, inSentences(err)
 	}
 	return foundFeed(f), nil
+}
+
+// triedFeed is a feed with the new labels of its columns, and what a trial found.
+type triedFeed struct {
+	feedView `json:",inline"`
+	DryRun   client.ColumnTrials `json:"dryRun"`
+}
+
+// tryColumns checks changes of columns against the stored values and changes nothing.
+func (s *Server) tryColumns(c *call, id feedmill.ID, changes []feedmill.ColumnChange) (answer, error) {
+	f, trials, err := s.Feeds.TryColumns(c.ctx(), c.who.Workspace, id, changes)
+	if err != nil {
+		return answer{}, inSentences(err)
+	}
+	tried := client.ColumnTrials{Version: f.Version, RowCount: f.RowCount, Changes: make([]client.ColumnTrial, len(trials))}
+	for i, t := range trials {
+		view := client.ColumnTrial{ID: t.ID, Misfits: t.Misfits, Distinct: t.Distinct, DistinctExact: t.DistinctExact, Examples: []client.MisfitExample{}}
+		for _, e := range t.Examples {
+			view.Examples = append(view.Examples, client.MisfitExample(e))
+		}
+		tried.Changes[i] = view
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{feedURL(f.ID)}, triedFeed{viewFeed(f), tried}}), nil
 }
 
 // readColumnChanges reads changes of columns, each of which is found by a member: id, or

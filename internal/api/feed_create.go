@@ -101,13 +101,42 @@ type previewView struct {
 	Handle *client.PreviewHandle `json:"handle"`
 	// Candidates are where the records may be; empty where nothing is to be chosen.
 	Candidates []feedmill.RecordCandidate `json:"candidates"`
+	Complete   bool                       `json:"complete"`
+	Compare    *compareView               `json:"compare"`
+}
+
+// compareView is what is different in a preview from the current version of its feed.
+type compareView struct {
+	Version  int64             `json:"version"`
+	Inserted *int64            `json:"inserted"`
+	Updated  *int64            `json:"updated"`
+	Deleted  *int64            `json:"deleted"`
+	Columns  columnChangesView `json:"columns"`
+}
+
+type columnChangesView struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Changed []string `json:"changed"`
+}
+
+func viewCompare(c *feedmill.FeedComparison) *compareView {
+	if c == nil {
+		return nil
+	}
+	list := func(names []string) []string { return slices.Concat([]string{}, names) }
+	view := &compareView{Version: c.Version, Columns: columnChangesView{list(c.Columns.Added), list(c.Columns.Removed), list(c.Columns.Widened)}}
+	if c.Rows != nil {
+		view.Inserted, view.Updated, view.Deleted = &c.Rows.Inserted, &c.Rows.Updated, &c.Rows.Deleted
+	}
+	return view
 }
 
 func previewAnswer(p feedmill.FeedPreview, handle *client.PreviewHandle) answer {
 	return jsonAnswer(http.StatusOK, resource{Data: previewView{
 		Columns: viewColumns(p.Columns), RowCount: p.RowCount, Rows: p.Rows,
 		Warnings: viewWarnings(p.Warnings), Source: viewSource(p.Spec, p.Found), Trace: viewTrace(p.Trace), Handle: handle,
-		Candidates: slices.Concat([]feedmill.RecordCandidate{}, p.Found.Candidates),
+		Candidates: slices.Concat([]feedmill.RecordCandidate{}, p.Found.Candidates), Complete: p.Complete, Compare: viewCompare(p.Compare),
 	}})
 }
 

@@ -29,6 +29,11 @@ func (s *Server) previewFetched(c *call, t feedmill.FeedType) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if text, given := c.query["compare"]; given {
+		if n.Compare, err = feedmill.ParseID(feedmill.PrefixDataFeed, text); err != nil {
+			return answer{}, err
+		}
+	}
 	p, err := s.Feeds.PreviewFetched(c.ctx(), c.who.Workspace, n)
 	if err != nil {
 		return answer{}, inSentences(err)

@@ -45,6 +45,10 @@ func (s *Server) readHeld(c *call, u feedmill.Upload, do func(context.Context, f
 // previewUpload says what would become of an upload, and holds what was sent. Where
 // nothing would, it is held all the same: often an option is wrong, and not the data.
 func (s *Server) previewUpload(c *call) (answer, error) {
+	if _, given := c.query["compare"]; given {
+		c.fault(feedmill.Fault{Parameter: "compare", Detail: "compare applies only to feeds that fetch their data."})
+		return answer{}, c.refusal()
+	}
 	holder := s.Feeds.Hold(c.who.Workspace)
 	defer holder.Close()
 	if _, given := c.query["preview"]; !given {

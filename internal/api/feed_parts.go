@@ -44,6 +44,10 @@ type Feeds interface {
 	// ChangeColumns changes columns of a feed. Types of an upload are changed at
 	// once, and others with the next refresh.
 	ChangeColumns(ctx context.Context, workspace, feed feedmill.ID, changes []feedmill.ColumnChange) (feedmill.Feed, error)
+	// TryColumns checks such changes against every stored value and keeps nothing.
+	TryColumns(ctx context.Context, workspace, feed feedmill.ID, changes []feedmill.ColumnChange) (feedmill.Feed, []feedmill.ColumnTrial, error)
+	// Checks checks the current version of a feed against what is expected of its rows.
+	Checks(context.Context, feedmill.Feed) ([]feedmill.CheckResult, error)
 	// Delete deletes a feed. Whoever reads it can finish.
 	Delete(ctx context.Context, workspace, feed feedmill.ID, force bool) error
 

@@ -22,7 +22,7 @@ func (f *Feeds) ChangeColumns(ctx context.Context, workspace, id feedmill.ID, ch
 		return feedmill.Feed{}, err
 	}
 	if before.Version == 0 {
-		return feedmill.Feed{}, &feedmill.Error{Kind: feedmill.ErrConflict, Type: "no-data", Detail: "The feed has no columns yet. Change them after its first refresh."}
+		return feedmill.Feed{}, errNoColumns
 	}
 	wanted := before
 	if err := wanted.Relabel(changes); err != nil {
@@ -47,6 +47,8 @@ func (f *Feeds) ChangeColumns(ctx context.Context, workspace, id feedmill.ID, ch
 		return nil, events, err
 	})
 }
+
+var errNoColumns = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "no-data", Detail: "The feed has no columns yet. Change them after its first refresh."}
 
 // retype makes a version of an upload with other types.
 func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feedmill.ColumnChange, relabel func(*feedmill.Feed) error) (feedmill.Feed, error) {

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,34 +43,19 @@ func (m *Mill) wantExpected(ctx context.Context, l *loading, v *lake.Version) er
 	if expected.IsZero() || l.accept || l.before.Expects.Accept {
 		return nil
 	}
+	before := int64(-1)
+	if l.before.Version > 0 {
+		before = l.before.RowCount
+	}
+	results, err := m.checkRows(ctx, expected, v, before)
+	if err != nil {
+		return err
+	}
+	l.refresh.Checks = results
 	var broken []string
-	if v.Rows < expected.MinRows {
-		broken = append(broken, fmt.Sprintf("the new version has %d rows; minRows is %d", v.Rows, expected.MinRows))
-	}
-	if lost := l.before.RowCount - v.Rows; expected.MaxDrop != nil && l.before.Version > 0 && float64(lost) > *expected.MaxDrop*float64(l.before.RowCount) {
-		broken = append(broken, fmt.Sprintf("the number of rows drops to %d from %d; maxDrop is %g", v.Rows, l.before.RowCount, *expected.MaxDrop))
-	}
-	for _, name := range expected.Columns() {
-		if !slices.ContainsFunc(v.Columns, func(c feedmill.Column) bool { return c.Name == name }) {
-			broken = append(broken, fmt.Sprintf("column %q is missing", name))
-		}
-	}
-	for _, name := range expected.NotNull {
-		n, err := m.Reader.CountNulls(ctx, v, columnIDs(v.Columns, []string{name}))
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			broken = append(broken, fmt.Sprintf("column %q is null in %d rows (notNull)", name, n))
-		}
-	}
-	for _, name := range expected.Unique {
-		n, err := m.Reader.CountRepeated(ctx, v, columnIDs(v.Columns, []string{name}))
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			broken = append(broken, fmt.Sprintf("column %q has %d values that occur in several rows (unique)", name, n))
+	for _, r := range results {
+		if !r.Passed {
+			broken = append(broken, brokenCheck(expected, r))
 		}
 	}
 	if len(broken) == 0 {
@@ -79,6 +65,71 @@ func (m *Mill) wantExpected(ctx context.Context, l *loading, v *lake.Version) er
 		Kind: feedmill.ErrUnprocessable, Type: "unexpected-rows",
 		Detail: "The rows do not meet the feed's expectations: " + strings.Join(broken, "; ") + ". The feed keeps its previous version. Send accept=true to accept these rows once.",
 	}
+}
+
+// brokenCheck is what is wrong with rows that did not pass a check.
+func brokenCheck(expected feedmill.ExpectedRows, r feedmill.CheckResult) string {
+	switch {
+	case r.Missing:
+		return fmt.Sprintf("column %q is missing", r.Column)
+	case r.Check == feedmill.CheckMinRows:
+		return fmt.Sprintf("the new version has %d rows; minRows is %d", r.Found, expected.MinRows)
+	case r.Check == feedmill.CheckMaxDrop:
+		return fmt.Sprintf("the number of rows drops to %d from %d; maxDrop is %g", r.Found, r.Before, *expected.MaxDrop)
+	case r.Check == feedmill.CheckNotNull:
+		return fmt.Sprintf("column %q is null in %d rows (notNull)", r.Column, r.Found)
+	}
+	return fmt.Sprintf("column %q has %d values that occur in several rows (unique)", r.Column, r.Found)
+}
+
+// checkRows checks the rows of a version. before is the number of rows of the version before,
+// negative where there is none, which maxDrop then passes.
+func (m *Mill) checkRows(ctx context.Context, expected feedmill.ExpectedRows, v *lake.Version, before int64) (results []feedmill.CheckResult, err error) {
+	if expected.MinRows > 0 {
+		results = append(results, feedmill.CheckResult{Check: feedmill.CheckMinRows, Passed: v.Rows >= expected.MinRows, Found: v.Rows})
+	}
+	if expected.MaxDrop != nil {
+		kept := before < 0 || float64(before-v.Rows) <= *expected.MaxDrop*float64(before)
+		results = append(results, feedmill.CheckResult{Check: feedmill.CheckMaxDrop, Passed: kept, Found: v.Rows, Before: max(before, 0)})
+	}
+	for _, of := range []struct {
+		check string
+		names []string
+		count func(context.Context, *lake.Version, []string) (int64, error)
+	}{{feedmill.CheckNotNull, expected.NotNull, m.Reader.CountNulls}, {feedmill.CheckUnique, expected.Unique, m.Reader.CountRepeated}} {
+		for _, name := range of.names {
+			r := feedmill.CheckResult{Check: of.check, Column: name}
+			if ids := columnIDs(v.Columns, []string{name}); ids == nil {
+				r.Missing = true
+			} else if r.Found, err = of.count(ctx, v, ids); err != nil {
+				return nil, err
+			}
+			r.Passed = !r.Missing && r.Found == 0
+			results = append(results, r)
+		}
+	}
+	return results, nil
+}
+
+// Checks checks the current version of a feed against what is expected of its rows.
+func (f *Feeds) Checks(ctx context.Context, feed feedmill.Feed) ([]feedmill.CheckResult, error) {
+	if feed.Version == 0 || feed.Expects.Rows.IsZero() {
+		return nil, nil
+	}
+	v, err := f.Versions.FeedVersion(ctx, feed.Workspace, feed.ID, feed.Version)
+	if err != nil {
+		return nil, err
+	}
+	before := int64(-1)
+	if feed.Expects.Rows.MaxDrop != nil && feed.Version > 1 {
+		switch previous, err := f.Versions.FeedVersion(ctx, feed.Workspace, feed.ID, feed.Version-1); {
+		case err == nil:
+			before = previous.Rows
+		case !errors.Is(err, feedmill.ErrNotFound) && !errors.Is(err, feedmill.ErrGone):
+			return nil, err
+		}
+	}
+	return f.checkRows(ctx, feed.Expects.Rows, lakeVersion(v), before)
 }
 
 // checkExpected refuses to expect something of columns that a feed with columns has not.

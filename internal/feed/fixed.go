@@ -13,7 +13,7 @@ import (
 
 // newMisfits begins to gather what does not fit the types that were set.
 func (m *Mill) newMisfits(l *loading) *misfits {
-	return &misfits{blobs: m.Blobs, name: strings.TrimSuffix(l.file, ".parquet") + ".rejects"}
+	return &misfits{blobs: m.Blobs, name: strings.TrimSuffix(l.file, ".parquet") + ".rejects", survey: l.survey}
 }
 
 // fitSchema makes a schema that of the feed's next version: with the columns that the

@@ -53,6 +53,7 @@ type Versions interface {
 // Sourcing changes sources, and knows feeds.
 type Sourcing interface {
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
+	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
 	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error) error
 }
 

@@ -25,6 +25,8 @@ type misfits struct {
 	rejected int64
 	draft    Draft
 	fault    error
+	// survey counts the misfits of a trial, which keeps none of them.
+	survey *survey
 }
 
 // misfitColumn is what was found of one column with one policy.
@@ -50,6 +52,10 @@ type reject struct {
 
 // add takes in a misfit.
 func (f *misfits) add(m *model.Misfit) {
+	if f.survey != nil {
+		f.survey.add(m)
+		return
+	}
 	at := slices.IndexFunc(f.columns, func(c *misfitColumn) bool { return c.name == m.Column && c.policy == m.Policy })
 	if at < 0 {
 		at = len(f.columns)

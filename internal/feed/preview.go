@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -34,7 +35,7 @@ func (m *Mill) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedP
 			return err
 		})
 	})
-	p.Spec = uploadSpec(u)
+	p.Spec, p.Complete = uploadSpec(u), true
 	return p, err
 }
 
@@ -71,6 +72,7 @@ func (m *Mill) show(ctx context.Context, l *loading, schema *model.Schema, warni
 	if err != nil {
 		return feedmill.FeedPreview{}, l.blame(err)
 	}
+	l.shown = &v
 	p, err := m.showVersion(ctx, v, schema.Rows-found.rejected, append(warnings, found.warnings()...))
 	p.Found = schema.Found
 	return p, err
@@ -105,13 +107,11 @@ func (m *Fetcher) previewFetched(ctx context.Context, workspace feedmill.ID, n f
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	def, err := source.Define(n.Body)
-	def, err = check(ctx, source, workspace, def, err)
-	if err = feedmill.WithFaults(n.Refused, err); err != nil {
+	feed, def, err := m.previewed(ctx, workspace, source, n)
+	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	feed := newFetched(def, feedmill.FeedPatch{}, now())
-	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/preview.parquet", defined: feedmill.DefinedColumns(def.Spec)}}
+	table := &fetchedTable{loading: &loading{before: feed, file: fmt.Sprintf("%s/%s-preview.parquet", feed.ID, feedmill.NewID(feedmill.PrefixPreview)), defined: feedmill.DefinedColumns(def.Spec)}}
 	defer func() { m.remove(table.file) }()
 	f := &fetching{mill: m.Mill, slots: m.previews, tables: []*fetchedTable{table}}
 	defer func() { err = errors.Join(err, f.close()) }()
@@ -126,10 +126,92 @@ func (m *Fetcher) previewFetched(ctx context.Context, workspace feedmill.ID, n f
 	if err != nil && !errors.Is(err, errEnough) {
 		return feedmill.FeedPreview{}, previewFailure(err, f.trace.list())
 	}
+	complete := err == nil
 	table.warn(fetched.Warnings)
 	p, err = m.showFetched(ctx, table)
+	if p.Complete = complete; err == nil && feed.Version > 0 {
+		p.Compare, err = m.comparePreview(ctx, table.loading, p)
+	}
 	p.Trace, p.Spec, p.Plan = f.trace.list(), def.Spec, fetched.Plan
 	return p, err
+}
+
+// previewed is the feed that a preview is of, with its definition: a new one, or one that
+// there is with the changes of the body and with its secrets.
+func (m *Fetcher) previewed(ctx context.Context, workspace feedmill.ID, source Source, n feedmill.FetchedFeed) (feedmill.Feed, feedmill.FeedDefinition, error) {
+	if n.Compare == "" {
+		def, err := source.Define(n.Body)
+		def, err = check(ctx, source, workspace, def, err)
+		return newFetched(def, feedmill.FeedPatch{}, now()), def, feedmill.WithFaults(n.Refused, err)
+	}
+	feed, err := m.Sourcing.Feed(ctx, workspace, n.Compare)
+	if err != nil {
+		return feedmill.Feed{}, feedmill.FeedDefinition{}, err
+	}
+	if feed.Type != n.Type {
+		var faults feedmill.Faults
+		faults.Add(feedmill.Fault{Parameter: "compare", Detail: fmt.Sprintf("The feed has the type %s, and type is %s.", feed.Type, n.Type)})
+		return feedmill.Feed{}, feedmill.FeedDefinition{}, faults.Refusal()
+	}
+	stored, err := m.Sourcing.Source(ctx, workspace, feed.Source)
+	if err != nil {
+		return feedmill.Feed{}, feedmill.FeedDefinition{}, err
+	}
+	secrets, err := m.secrets(ctx, stored)
+	if err != nil {
+		return feedmill.Feed{}, feedmill.FeedDefinition{}, err
+	}
+	def, _, err := source.Redefine(feed, secrets, n.Body)
+	def, err = check(ctx, source, workspace, def, err)
+	feed.Spec, feed.Mode, feed.Key, feed.Rules = def.Spec, def.Mode, def.Key, def.Rules
+	return feed, def, feedmill.WithFaults(n.Refused, err)
+}
+
+// comparePreview compares a preview with the current version of its feed. Rows are counted
+// where all of them were read and shown.
+func (m *Mill) comparePreview(ctx context.Context, l *loading, p feedmill.FeedPreview) (*feedmill.FeedComparison, error) {
+	c := &feedmill.FeedComparison{Version: l.before.Version}
+	for _, column := range p.Columns {
+		at := slices.IndexFunc(l.before.Columns, func(had feedmill.Column) bool { return had.ID == column.ID })
+		switch {
+		case at < 0:
+			c.Columns.Added = append(c.Columns.Added, column.Name)
+		case l.before.Columns[at].Type != column.Type:
+			c.Columns.Widened = append(c.Columns.Widened, column.Name)
+		}
+	}
+	for _, w := range p.Warnings {
+		if w.Code == feedmill.WarnMissing {
+			c.Columns.Removed = append(c.Columns.Removed, w.Column)
+		}
+	}
+	v := l.shown
+	if !p.Complete || v == nil || v.Rows != p.RowCount {
+		return c, nil
+	}
+	before, err := m.Versions.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version)
+	if err != nil {
+		return nil, err
+	}
+	old := lakeVersion(before)
+	key := columnIDs(old.Columns, keyColumns(l.before.Key, old.Columns))
+	if len(key) == 0 {
+		return c, nil
+	}
+	for _, side := range []*lake.Version{old, v} {
+		if unique, err := m.Reader.Unique(ctx, side, key); err != nil || !unique {
+			return c, err
+		}
+	}
+	changes, err := m.Reader.CountChanges(ctx, lake.Comparison{Old: old, New: v, Key: key})
+	if err != nil {
+		return nil, err
+	}
+	if l.before.Mode != feedmill.ModeReplace {
+		changes.Deleted = 0 // rows that were not fetched stay
+	}
+	c.Rows = &changes
+	return c, nil
 }
 
 // showFetched is a preview of what was fetched, whichever way it came.

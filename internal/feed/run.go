@@ -189,7 +189,9 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 	if nothing {
 		write = m.retypeFetched
 	}
-	if err := write(ctx, t); err != nil {
+	err := write(ctx, t)
+	o.Refresh.Checks = t.refresh.Checks
+	if err != nil {
 		return err
 	}
 	o.Refresh = t.refresh

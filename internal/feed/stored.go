@@ -95,20 +95,8 @@ func mustConvert(from, to []feedmill.Column) bool {
 // same ids have which somebody has fixed. It returns the columns with as many digits as the values need.
 func (m *Mill) convert(ctx context.Context, name string, v *lake.Version, columns []feedmill.Column, options model.Options, found *misfits) (lake.Version, []feedmill.Column, error) {
 	table := stored{reader: m.Reader, version: v}
-	schema, _, err := model.Infer(ctx, table, options)
+	schema, to, err := recast(ctx, table, columns, options)
 	if err != nil {
-		return lake.Version{}, nil, err
-	}
-	to := make([]int, len(v.Columns))
-	for i, c := range v.Columns {
-		to[i] = slices.IndexFunc(columns, func(wanted feedmill.Column) bool { return wanted.ID == c.ID })
-		if to[i] >= 0 && columns[to[i]].Fixed {
-			c = columns[to[i]]
-		}
-		c.Fixed = true
-		schema.Columns[i] = c
-	}
-	if _, err := schema.Retype(ctx, table); err != nil {
 		return lake.Version{}, nil, err
 	}
 	typed := found.watch(schema.Load(ctx, table, model.Loading{Misfit: found.add}), schema.Columns)
@@ -123,4 +111,23 @@ func (m *Mill) convert(ctx context.Context, name string, v *lake.Version, column
 		}
 	}
 	return out, columns, nil
+}
+
+// recast returns the schema that a version has with the types that columns of the same ids
+// have which somebody has fixed, and the index in columns of each of its columns.
+func recast(ctx context.Context, table stored, columns []feedmill.Column, options model.Options) (schema *model.Schema, to []int, err error) {
+	if schema, _, err = model.Infer(ctx, table, options); err != nil {
+		return nil, nil, err
+	}
+	to = make([]int, len(table.version.Columns))
+	for i, c := range table.version.Columns {
+		to[i] = slices.IndexFunc(columns, func(wanted feedmill.Column) bool { return wanted.ID == c.ID })
+		if to[i] >= 0 && columns[to[i]].Fixed {
+			c = columns[to[i]]
+		}
+		c.Fixed = true
+		schema.Columns[i] = c
+	}
+	_, err = schema.Retype(ctx, table)
+	return schema, to, err
 }

@@ -75,12 +75,16 @@ func (m *Mill) showTyped(ctx context.Context, l *loading, v lake.Version, warnin
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
+	// A change of a feed can lack some of its columns, which no file of the preview has.
+	columns = slices.DeleteFunc(columns, func(c feedmill.Column) bool {
+		return !slices.ContainsFunc(v.Columns, func(has feedmill.Column) bool { return has.ID == c.ID })
+	})
 	if mustConvert(v.Columns, columns) {
 		if v, columns, err = m.convertFresh(ctx, l, v, columns, found); err != nil {
 			return feedmill.FeedPreview{}, l.blame(err)
 		}
 	}
-	v.Columns = columns
+	v.Columns, l.shown = columns, &v
 	return m.showVersion(ctx, v, v.Rows, slices.Concat(relabelled(warnings, columns), changes, found.warnings()))
 }
 

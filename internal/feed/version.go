@@ -46,6 +46,10 @@ type loading struct {
 	declared bool
 	// unchanged says that the version would be the one that is there.
 	unchanged bool
+	// shown is what a preview shows rows of.
+	shown *lake.Version
+	// survey counts misfits for a trial; nil for a version that is to be kept.
+	survey *survey
 }
 
 // write makes a version of cells whose types are known. If it fails, nothing is

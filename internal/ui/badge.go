@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // badge is a state as a shape, a colour and a word.
@@ -23,6 +26,9 @@ var badges = map[string]badge{
 	"connected":     {"disc", "good", "Connected"},
 	"notConfigured": {"ring", "quiet", "Not configured"},
 	"personal":      {"ring", "quiet", "Personal"},
+	"passed":        {"disc", "good", "Passed"},
+	"checkFailed":   {"cross", "bad", "Failed"},
+	"off":           {"ring", "quiet", "Off"},
 	"done":          {"disc", "good", "Done"},
 	"ok":            {"disc", "good", "Ready"},
 	"closed":        {"disc", "good", "Closed"},
@@ -41,7 +47,7 @@ var badges = map[string]badge{
 	"disabled":      {"slash", "bad", "Disabled"},
 	"revoked":       {"slash", "quiet", "Revoked"},
 	"discarded":     {"slash", "quiet", "Discarded"},
-	"cancelled":     {"slash", "quiet", "Cancelled"},
+	"cancelled":     {"slash", "quiet", "Canceled"},
 }
 
 // badgeOf is the badge of a state, of whatever type of text.
@@ -68,4 +74,24 @@ var shapes = map[string]template.HTML{
 // icon is a glyph. Its meaning stands beside it in words.
 func icon(shape string) template.HTML {
 	return `<svg class="glyph" width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">` + shapes[shape] + `</svg>`
+}
+
+// refreshCancelled is the type of the error of a refresh that a user has canceled.
+const refreshCancelled = "/problems/cancelled"
+
+// feedState is the state of a feed as its badge has it: a refresh that was canceled is no
+// failure.
+func feedState(f client.DataFeed) string {
+	if f.State == feedmill.FeedFailed && f.LastError != nil && f.LastError.Type == refreshCancelled {
+		return "cancelled"
+	}
+	return string(f.State)
+}
+
+// refreshState is the same for a refresh.
+func refreshState(r client.Refresh) string {
+	if r.State == feedmill.RefreshFailed && r.Error != nil && r.Error.Type == refreshCancelled {
+		return "cancelled"
+	}
+	return string(r.State)
 }

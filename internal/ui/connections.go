@@ -100,6 +100,15 @@ func showConnection(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if v.r.URL.Query().Get("test") == "now" { // it was just saved
+		test, err := v.api.TestConnection(v.r.Context(), f.ID)
+		if _, ok := refused(err); err != nil && !ok {
+			return err
+		}
+		if err == nil {
+			f.Test = &test
+		}
+	}
 	return f.show(v, http.StatusOK)
 }
 
@@ -138,7 +147,7 @@ func createConnection(v *visit) error {
 	if err != nil {
 		return f.refuse(v, err)
 	}
-	return v.redirect("/ui/connections/" + c.ID + "?did=saved")
+	return v.redirect("/ui/connections/" + c.ID + "?did=saved&test=now")
 }
 
 func changeConnection(v *visit) error {
@@ -159,7 +168,7 @@ func changeConnection(v *visit) error {
 	if _, err := v.api.ChangeConnection(v.r.Context(), f.ID, client.ConnectionChange{ServiceName: f.ServiceName, Config: config}); err != nil {
 		return f.refuse(v, err)
 	}
-	return v.redirect("/ui/connections/" + f.ID + "?did=saved")
+	return v.redirect("/ui/connections/" + f.ID + "?did=saved&test=now")
 }
 
 func (f *connectionForm) refuse(v *visit, err error) error {

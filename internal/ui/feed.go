@@ -17,9 +17,14 @@ import (
 type feedHead struct {
 	client.DataFeed
 	Kind, Label, Tab string
+	// Write says that the visitor may change the feed.
+	Write bool
 	// Query is what an export of the rows on the page asks for.
 	Query string
 }
+
+// Saves reports whether the page has a save bar, which has the main action then.
+func (h feedHead) Saves() bool { return h.Tab == "source" || h.Tab == "columns" || h.Tab == "checks" }
 
 // Export is where the rows on the page are read in a format.
 func (h feedHead) Export(format string) string {
@@ -72,6 +77,27 @@ type feedPage struct {
 	Curl string
 	// Heads is where the script finds the pictures in the heads of columns.
 	Heads string
+	// Hidden are the columns that are read by name alone; nil for none.
+	Hidden *hiddenColumns
+}
+
+// hiddenColumns are columns as the parameter fields has them.
+type hiddenColumns struct {
+	Fields string
+	Count  int
+}
+
+func hiddenOf(f client.DataFeed) *hiddenColumns {
+	var names []string
+	for _, c := range f.Columns {
+		if c.Hidden {
+			names = append(names, quoteName(c.Name))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &hiddenColumns{url.QueryEscape(strings.Join(names, ",")), len(names)}
 }
 
 type feedColumn struct {
@@ -99,7 +125,7 @@ const pageRows = 50
 
 func headOf(v *visit, tab string) (feedHead, error) {
 	f, err := v.api.DataFeed(v.r.Context(), v.r.PathValue("id"))
-	return feedHead{DataFeed: f, Kind: f.Type.Kind().Title, Label: labelOf(f), Tab: tab}, err
+	return feedHead{DataFeed: f, Kind: f.Type.Kind().Title, Label: labelOf(f), Tab: tab, Write: v.canWrite()}, err
 }
 
 func showFeed(v *visit) error {
@@ -119,6 +145,9 @@ func showFeed(v *visit) error {
 	p.Data = p.Head.Export("csv")
 	p.Curl = "curl " + shellQuote(baseOf(v.r)+p.Data) + " -H \"Authorization: Bearer $FEEDMILL_API_KEY\""
 	p.Heads = p.Head.Of("/heads")
+	if p.Hidden = hiddenOf(head.DataFeed); asked.Version > 0 && asked.Version != head.Version {
+		p.Hidden = nil
+	}
 	p.Columns = columnsOf(head.DataFeed, p.Sort, v.r.URL)
 	if asked.Version > 0 && asked.Version != head.Version {
 		version, err := v.api.FeedVersion(v.r.Context(), head.ID, asked.Version)

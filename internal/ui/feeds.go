@@ -175,9 +175,12 @@ func troubleOf(f client.DataFeed) *trouble {
 	}
 	switch f.State {
 	case feedmill.FeedFailed:
+		if feedState(f) == "cancelled" {
+			return nil
+		}
 		t.Tone, t.Action, t.Do = "bad", "Refresh now", "refresh"
 	case feedmill.FeedAuthRequired:
-		t.Tone, t.Action, t.Do = "warn", "Refresh now", "refresh"
+		t.Tone, t.Action, t.Do = "warn", feedHead{DataFeed: f}.Credential(), "credential"
 	case feedmill.FeedPaused:
 		if f.PausedReason != "failures" {
 			return nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -25,6 +26,7 @@ func functions(a *assets) template.FuncMap {
 		"ago":      ago,
 		"until":    until,
 		"exact":    exact,
+		"since":    sinceWhen,
 		"iso":      func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") },
 		"took":     took,
 		"tookMs":   func(ms client.Milliseconds) string { return took(float64(ms)) },
@@ -45,6 +47,19 @@ func functions(a *assets) template.FuncMap {
 		"lower":    strings.ToLower,
 		"add":      func(a, b int) int { return a + b },
 		"sentence": sentence,
+
+		"rulesVersions": func(now string) (all []int) {
+			if now == strconv.Itoa(int(feedmill.RulesOriginal)) { // no definition can set it again
+				all = append(all, int(feedmill.RulesOriginal))
+			}
+			for r := feedmill.RulesFirst; r <= feedmill.RulesCurrent; r++ {
+				all = append(all, int(r))
+			}
+			return all
+		},
+		"feedState":    feedState,
+		"refreshState": refreshState,
+		"columnTypes":  func() []string { return columnTypes },
 
 		"resourcePage": pageOfResource,
 		"whereOf":      whereOf,

@@ -19,6 +19,12 @@ import (
 // parts that most need, and what it has no field for stays as the YAML says.
 type restPage struct {
 	restForm
+	// Head is the feed whose definition is changed, nil for a new one, and Replace asks
+	// for its credential.
+	Head    *feedHead
+	Replace bool
+	// Sent says that the form has what a visitor wrote, and not what the feed has.
+	Sent    bool
 	YAML    string
 	Fault   string
 	Faults  map[string]string
@@ -51,25 +57,21 @@ func (f *restForm) fields() map[string]*string {
 
 func showRest(v *visit) error {
 	p := restPage{restForm: restForm{Method: "GET", Auth: "none", Paging: "none", Mode: "replace"}}
-	return v.render(http.StatusOK, "rest", "Fetch a REST API", p)
+	return p.render(v, http.StatusOK)
 }
 
 // receiveRest puts form and YAML in step, tries the fetch, or makes the feed.
 func receiveRest(v *visit) error {
 	var p restPage
-	for name, field := range p.fields() {
-		*field = strings.TrimSpace(v.r.PostFormValue(name))
-	}
-	p.YAML = v.r.PostFormValue("yaml")
-	do := v.r.PostFormValue("do")
-	spec, err := p.read(v.r.PostFormValue("from") == "yaml" || do == "read")
+	do, spec, err := p.receive(v)
 	if err != nil {
 		p.Fault = "The YAML is not valid: " + err.Error()
-		return v.render(http.StatusUnprocessableEntity, "rest", "Fetch a REST API", p)
+		return p.render(v, http.StatusUnprocessableEntity)
 	}
 	switch do {
 	case "try":
-		return p.try(v, spec)
+		preview, err := v.api.PreviewRestFeed(v.r.Context(), spec)
+		return p.tried(v, preview, err)
 	case "make":
 		f, err := v.api.CreateRestFeed(v.r.Context(), client.RestFeed{Spec: spec})
 		if err == nil {
@@ -77,7 +79,7 @@ func receiveRest(v *visit) error {
 		}
 		return p.refuse(v, err)
 	}
-	return v.render(http.StatusOK, "rest", "Fetch a REST API", p)
+	return p.render(v, http.StatusOK)
 }
 
 // read makes the definition of the form and the YAML, whichever was changed last.
@@ -94,19 +96,30 @@ func (p *restPage) read(fromYAML bool) ([]byte, error) {
 	} else {
 		p.overlay(spec)
 	}
+	if err := p.write(spec); err != nil {
+		return nil, err
+	}
+	return json.Marshal(spec)
+}
+
+// fill shows a definition in the form and as YAML.
+func (p *restPage) fill(spec map[string]any) error {
+	p.restForm = formOf(spec)
+	return p.write(spec)
+}
+
+func (p *restPage) write(spec map[string]any) error {
 	var b bytes.Buffer
 	out := yaml.NewEncoder(&b)
 	out.SetIndent(2)
-	if err := out.Encode(ordered(spec)); err != nil {
-		return nil, err
-	}
+	err := out.Encode(ordered(spec))
 	p.YAML = b.String()
-	return json.Marshal(spec)
+	return err
 }
 
 // ordered is a definition with its members in the order in which people read them.
 func ordered(spec map[string]any) *yaml.Node {
-	order := []string{"name", "description", "request", "auth", "response", "pagination", "incremental", "schedule", "mode", "key"}
+	order := []string{"name", "description", "request", "auth", "response", "pagination", "incremental", "serviceName", "viewName", "query", "schedule", "mode", "key"}
 	names := slices.Sorted(maps.Keys(spec))
 	slices.SortStableFunc(names, func(a, b string) int {
 		i, j := slices.Index(order, a), slices.Index(order, b)
@@ -304,18 +317,6 @@ func formOf(spec map[string]any) restForm {
 	return f
 }
 
-// try fetches once and shows what came: the requests, the source's own words where it
-// refused, and the rows.
-func (p *restPage) try(v *visit, spec []byte) error {
-	preview, err := v.api.PreviewRestFeed(v.r.Context(), spec)
-	if err != nil {
-		return p.refuse(v, err)
-	}
-	p.Preview, p.Trace = &preview, waterfall(preview.Trace)
-	p.Rows = objectRows(preview.Rows, preview.Columns)
-	return v.render(http.StatusOK, "rest", "Fetch a REST API", p)
-}
-
 func (p *restPage) refuse(v *visit, err error) error {
 	problem, ok := errors.AsType[*client.Problem](err)
 	if !ok || problem.Status == http.StatusUnauthorized {
@@ -329,7 +330,7 @@ func (p *restPage) refuse(v *visit, err error) error {
 	if p.Fault = p.Faults[""]; len(p.Faults) == 0 {
 		p.Fault = problem.Detail
 	}
-	return v.render(http.StatusUnprocessableEntity, "rest", "Fetch a REST API", p)
+	return p.render(v, http.StatusUnprocessableEntity)
 }
 
 // AuthKinds are the credentials that the form has fields for.

@@ -12,6 +12,8 @@ import (
 // is one.
 type signInForm struct {
 	Host, Next, Error, Note, Issuer string
+	// Expired says that a form was sent after the session had ended.
+	Expired bool
 }
 
 func (v *visit) signInForm(next string) signInForm {
@@ -19,7 +21,11 @@ func (v *visit) signInForm(next string) signInForm {
 }
 
 func showSignIn(v *visit) error {
-	return v.render(http.StatusOK, "signin", "Sign in", v.signInForm(v.r.URL.Query().Get("next")))
+	form := v.signInForm(v.r.URL.Query().Get("next"))
+	if form.Expired = v.r.URL.Query().Has("expired"); form.Expired {
+		form.Note = "Your session has expired, so the form was not sent. Sign in to return to it. Its values are kept, except for secrets."
+	}
+	return v.render(http.StatusOK, "signin", "Sign in", form)
 }
 
 func signIn(v *visit) error {

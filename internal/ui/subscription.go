@@ -31,6 +31,8 @@ type subscriptionPage struct {
 	Types  []string
 	Ping   *client.Ping
 
+	// Words are its health.
+	Words health
 	// Stats are of the last 24 hours.
 	Stats client.SubscriptionStats
 	Strip template.HTML
@@ -121,7 +123,7 @@ func subscriptionWith(v *visit, ping *client.Ping) error {
 	}
 	here := &url.URL{Path: subscriptionPagePath(s.ID), RawQuery: v.r.URL.RawQuery}
 	q := here.Query()
-	p := subscriptionPage{Subscription: s, Title: nameOf(s), Limits: limitsOf(s.Delivery), Ping: ping}
+	p := subscriptionPage{Subscription: s, Title: nameOf(s), Limits: limitsOf(s.Delivery), Ping: ping, Words: withHealthOf(v, []client.Subscription{s})[0].Words}
 	p.Want.State, p.Want.Type, p.Want.Since = q.Get("state"), q.Get("type"), q.Get("since")
 	filter := client.DeliveryQuery{Type: p.Want.Type, Since: sinceOf(p.Want.Since)}
 	counts, err := v.api.CountDeliveries(v.r.Context(), s.ID, filter)

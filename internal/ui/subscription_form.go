@@ -143,6 +143,14 @@ type secretPage struct {
 	Snippets []snippet
 }
 
+// Address is where the subscription is, whose secret is not shown again.
+func (p secretPage) Address() string {
+	if len(p.Made) == 1 {
+		return subscriptionPagePath(p.Made[0].ID)
+	}
+	return toSubscriptions("")
+}
+
 func createSubscription(v *visit) error {
 	f, timeout, concurrency, rate := readSubscription(v)
 	f.Title = "New subscription"

@@ -14,7 +14,7 @@ const listedRecords = 50
 
 // subscriptionList is the page of all subscriptions, each with its health.
 type subscriptionList struct {
-	Subscriptions []client.Subscription
+	Subscriptions []withHealth
 	Older         string
 }
 
@@ -27,7 +27,7 @@ func showSubscriptions(v *visit) error {
 	if len(found) == 0 && older == "" {
 		return v.render(http.StatusOK, "subscriptions_empty", "Subscriptions", nil)
 	}
-	return v.render(http.StatusOK, "subscriptions", "Subscriptions", subscriptionList{found, older})
+	return v.render(http.StatusOK, "subscriptions", "Subscriptions", subscriptionList{withHealthOf(v, found), older})
 }
 
 // nameOf is what people call a subscription.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,8 +122,19 @@ type frame struct {
 	Me   *client.Me
 	Did  string
 	Data any
+	// Posted is the address of a page that a form has led to, empty for one that was asked for.
+	Posted string
 	// Trouble is how many records of a section somebody should look at.
 	Trouble map[string]int64
+}
+
+// CanWrite reports whether the visitor may change records.
+func (f frame) CanWrite() bool { return mayWrite(f.Me) }
+
+func (v *visit) canWrite() bool { return mayWrite(v.me) }
+
+func mayWrite(me *client.Me) bool {
+	return me != nil && slices.Contains(me.Scopes, feedmill.ScopeWrite)
 }
 
 // inTrouble counts the feeds that fail or want somebody to sign in, and the subscriptions that
@@ -150,8 +162,25 @@ func (v *visit) render(status int, name, title string, data any) error {
 	p := loadPages()[name]
 	return v.write(status, p, "page", frame{
 		Title: title, Section: p.section, Nonce: v.nonce, Theme: Theme(v.r), Path: v.r.URL.RequestURI(), Assets: loadAssets().path,
-		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data, Trouble: v.inTrouble(status),
+		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data, Posted: v.posted(data), Trouble: v.inTrouble(status),
 	})
+}
+
+// posted is the address that shows a page again that a form has led to, empty where there is
+// none.
+func (v *visit) posted(data any) string {
+	if v.r.Method != http.MethodPost {
+		return ""
+	}
+	if has, ok := data.(interface{ Address() string }); ok {
+		return has.Address()
+	}
+	path := strings.TrimSuffix(v.r.URL.Path, "/test")
+	page := &http.Request{Method: http.MethodGet, Host: v.r.Host, URL: &url.URL{Path: path}}
+	if _, pattern := v.s.mux.Handler(page); !strings.HasPrefix(pattern, "GET ") {
+		return ""
+	}
+	return path
 }
 
 // part writes what a script puts into a page that is shown already: a page without its
@@ -209,11 +238,7 @@ type failure struct {
 func (v *visit) fail(err error) {
 	p, ok := errors.AsType[*client.Problem](err)
 	if ok && p.Status == http.StatusUnauthorized {
-		to := "/ui/sign-in"
-		if v.r.Method == http.MethodGet && v.r.URL.Path != "/ui/" {
-			to += "?next=" + url.QueryEscape(v.r.URL.RequestURI())
-		}
-		_ = v.redirect(to)
+		_ = v.redirect("/ui/sign-in" + v.comesBack())
 		return
 	}
 	f := failure{Status: http.StatusInternalServerError, What: "Something went wrong on our side", Safe: "Saved data is safe.", Next: "Try again. If it fails again, report the request ID to the operator.", RequestID: v.over.requestID}
@@ -232,6 +257,22 @@ func (v *visit) fail(err error) {
 		v.s.Log.Error("rendering an error page failed", "error", err)
 		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
 	}
+}
+
+// comesBack is the query of the sign-in that leads back to the page, or to the form that was
+// sent.
+func (v *visit) comesBack() string {
+	if v.r.Method == http.MethodGet {
+		if v.r.URL.Path == "/ui/" {
+			return ""
+		}
+		return "?next=" + url.QueryEscape(v.r.URL.RequestURI())
+	}
+	form, err := url.Parse(v.r.Referer())
+	if err != nil || form.Host != v.r.Host {
+		return "?expired=form"
+	}
+	return "?expired=form&next=" + url.QueryEscape(local(form.RequestURI()))
 }
 
 // did are the sentences that say what a form has done.

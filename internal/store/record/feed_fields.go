@@ -73,7 +73,7 @@ func Version(v *feedmill.FeedVersion, k Kinds) []any {
 // RefreshColumns are the columns of Refresh.
 const RefreshColumns = `feed_id, id, state, started_at, ended_at, requests, pages, bytes_in, rows_in, rows_stored,
 	rows_rejected, rejects, version, unchanged, warnings, error, parts, parts_done, changes, triggered_by, stage,
-	rows_superseded, rows_known`
+	rows_superseded, rows_known, checks`
 
 // Refresh lists the fields of a refresh, all of which may be NULL: a feed is
 // read with its last one, and may have none.
@@ -83,6 +83,6 @@ func Refresh(r *feedmill.Refresh, k Kinds) []any {
 		nullable(&r.BytesIn), nullable(&r.RowsIn), nullable(&r.RowsStored), nullable(&r.RowsRejected), nullable(&r.Rejects),
 		nullable(&r.Version), nullable(&r.Unchanged), JSON(&r.Warnings), JSON(&r.Error),
 		nullable(&r.Parts), nullable(&r.PartsDone), JSON(&r.Changes), nullable(&r.Trigger), nullable(&r.Stage),
-		nullable(&r.RowsSuperseded), nullable(&r.RowsKnown),
+		nullable(&r.RowsSuperseded), nullable(&r.RowsKnown), JSON(&r.Checks),
 	}
 }

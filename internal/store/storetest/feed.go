@@ -59,7 +59,7 @@ func newRefresh(f feedmill.Feed, state feedmill.RefreshState) feedmill.Refresh {
 	id := feedmill.NewID(feedmill.PrefixRefresh)
 	r := feedmill.Refresh{
 		ID: id, Feed: f.ID, State: state, StartedAt: now().Add(-time.Minute), EndedAt: now(),
-		Trigger: "key_1", Stage: feedmill.StageStoring, Requests: 1<<33 + 1, Pages: 1 << 33, Unchanged: true, BytesIn: 1 << 42, RowsIn: 1<<40 + 15, RowsStored: 1 << 40, RowsRejected: 3, RowsSuperseded: 5, RowsKnown: 7, Parts: 1<<34 + 1, PartsDone: 1 << 34, Rejects: string(f.ID) + "/" + string(id) + ".rejects",
+		Trigger: "key_1", Stage: feedmill.StageStoring, Requests: 1<<33 + 1, Pages: 1 << 33, Unchanged: true, BytesIn: 1 << 42, RowsIn: 1<<40 + 15, RowsStored: 1 << 40, RowsRejected: 3, RowsSuperseded: 5, RowsKnown: 7, Checks: []feedmill.CheckResult{{Check: feedmill.CheckUnique, Column: "id", Found: 2}, {Check: feedmill.CheckMaxDrop, Passed: true, Found: 9, Before: 10}}, Parts: 1<<34 + 1, PartsDone: 1 << 34, Rejects: string(f.ID) + "/" + string(id) + ".rejects",
 		Warnings: []feedmill.Warning{{Code: feedmill.WarnDates, Column: "order no", Count: 2, FirstRow: 7, Detail: "which \x00?"}},
 	}
 	if state == feedmill.RefreshFailed {

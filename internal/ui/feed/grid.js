@@ -2,6 +2,7 @@
 // however many there are, and keeps only those around it.
 import { clip } from './clipboard.js';
 import { toast } from './frame.js';
+import { drawer } from './row.js';
 
 const rowHeight = 32;
 const chunk = 200;
@@ -30,11 +31,18 @@ function start() {
   let placed = -1;
   let kept = 0;
 
+  const beside = drawer({
+    frame, total, group, parse: parseCSV, step: (by) => { moveTo(active.row + by); beside.focus(); }, closed: closeRow,
+    columns: heads.map((h) => ({ name: h.dataset.name, type: h.dataset.type, format: h.dataset.format, key: 'keyColumn' in h.dataset })),
+  });
+  const linked = new URL(location.href).searchParams.has('row');
+
   frame.classList.add('live');
   for (const link of frame.querySelectorAll('.grid-bar a')) link.remove();
   freezeWidths();
   layOut();
   picture();
+  if (active && linked) openRow(active.row);
   document.querySelector('[data-copy-rows]').addEventListener('click', copyRows);
   addEventListener('resize', layOut);
   box.addEventListener('scroll', () => {
@@ -49,6 +57,13 @@ function start() {
     go(top + Math.sign(e.deltaY) * Math.max(1, Math.round(Math.abs(e.deltaY) / rowHeight)));
   }, { passive: false });
   box.addEventListener('keydown', onKey);
+  body.addEventListener('click', (e) => {
+    const nr = e.target.closest('th.nr');
+    if (!nr) return;
+    active = anchor = { row: top + nr.parentNode.sectionRowIndex, column: active?.column ?? 0 };
+    openRow(active.row);
+    beside.focus();
+  });
   body.addEventListener('mousedown', (e) => {
     const cell = e.target.closest('td');
     if (!cell) return;
@@ -101,7 +116,7 @@ function start() {
   // The table ends where the window does, with its bar below it, or with its last row.
   function layOut() {
     if (innerWidth > 640) {
-      const room = innerHeight - (box.getBoundingClientRect().top + scrollY) - box.nextElementSibling.offsetHeight;
+      const room = innerHeight - (box.getBoundingClientRect().top + scrollY) - frame.querySelector('.grid-bar').offsetHeight;
       const bar = box.offsetHeight - box.clientHeight;
       box.style.height = `${Math.min(Math.max(420, room), table.tHead.offsetHeight + total * rowHeight + bar)}px`;
     } else {
@@ -112,6 +127,28 @@ function start() {
     while (body.rows.length > shown) body.lastElementChild.remove();
     while (body.rows.length < shown) addRow();
     go(top);
+  }
+
+  function openRow(n) {
+    const narrow = !frame.classList.contains('with-drawer');
+    beside.open(n, rowOf(n));
+    if (narrow) layOut();
+    else draw();
+  }
+
+  function closeRow() {
+    beside.close();
+    active = anchor = null;
+    layOut();
+    box.focus();
+  }
+
+  function moveTo(n) {
+    const to = Math.max(0, Math.min(total - 1, n));
+    active = anchor = { row: to, column: active?.column ?? 0 };
+    beside.open(to, rowOf(to));
+    if (to < top || to > top + shown - 3) go(to < top ? to : to - shown + 3);
+    else draw();
   }
 
   function addRow() {
@@ -139,6 +176,7 @@ function start() {
       const row = body.rows[i];
       row.hidden = n >= total;
       row.cells[0].textContent = group(n + 1);
+      row.classList.toggle('opened', n === beside.row);
       const values = rowOf(n);
       for (let c = 0; c < numeric.length; c++) {
         const cell = row.cells[c + 1];
@@ -206,6 +244,7 @@ function start() {
       if (answer.status === 401) return location.reload();
       if (!answer.ok) throw new Error(answer.status);
       chunks.set(n, { rows: parseCSV(await answer.text()).slice(1) });
+      if (Math.floor(beside.row / chunk) === n) beside.open(beside.row, rowOf(beside.row));
       draw();
     } catch (e) {
       if (e.name === 'AbortError') return;
@@ -246,7 +285,8 @@ function start() {
   function onKey(e) {
     const page = Math.max(1, shown - 2);
     const steps = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], PageDown: [page, 0], PageUp: [-page, 0] };
-    if (e.key === 'Escape') { active = anchor = null; return draw(); }
+    if (e.key === 'Escape') return beside.row < 0 ? (active = anchor = null, draw()) : closeRow();
+    if (e.key === 'Enter' && active) { e.preventDefault(); openRow(active.row); return beside.focus(); }
     const ends = { Home: 0, End: total - 1 };
     let to = null;
     if (steps[e.key]) to = active ? { row: active.row + steps[e.key][0], column: active.column + steps[e.key][1] } : { row: top, column: 0 };
@@ -255,6 +295,7 @@ function start() {
     e.preventDefault();
     active = { row: Math.max(0, Math.min(total - 1, to.row)), column: Math.max(0, Math.min(numeric.length - 1, to.column)) };
     if (!e.shiftKey) anchor = active;
+    if (beside.row >= 0) beside.open(active.row, rowOf(active.row));
     if (active.row < top) go(active.row);
     else if (active.row > top + shown - 3) go(active.row - shown + 3);
     else draw();

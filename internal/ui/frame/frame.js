@@ -2,6 +2,9 @@
 import { clip } from './clipboard.js';
 import { dialogs } from './dialogs.js';
 import { keys } from './keys.js';
+import { kept } from './kept.js';
+import { live } from './live.js';
+import { saving } from './save.js';
 import { tables } from './tables.js';
 
 document.documentElement.classList.add('scripted');
@@ -48,6 +51,19 @@ export function toast(words) {
   box.textContent = words;
   document.body.append(box);
   setTimeout(() => box.remove(), 6000);
+}
+
+// announce tells readers of screens what changed.
+export function announce(words) {
+  let box = document.getElementById('announced');
+  if (!box) {
+    box = document.createElement('div');
+    box.id = 'announced';
+    box.className = 'unseen';
+    box.setAttribute('role', 'status');
+    document.body.append(box);
+  }
+  box.textContent = words;
 }
 
 async function copy(button) {
@@ -127,11 +143,16 @@ for (const tab of document.querySelectorAll('.tabs [aria-current], .steps [aria-
   row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2;
 }
 
+// A page that a form has led to has an address that can be reloaded.
+const posted = document.body.dataset.posted;
+if (posted) history.replaceState(null, '', posted);
+
 const said = document.querySelector('.toast');
 if (said) {
   setTimeout(() => said.remove(), 6000);
   const here = new URL(location.href);
   here.searchParams.delete('did');
+  here.searchParams.delete('test');
   history.replaceState(null, '', here);
 }
 for (const tab of document.querySelectorAll('.code [role="tab"][aria-selected="true"]')) choose(tab);
@@ -145,3 +166,6 @@ switched();
 dialogs();
 tables(toast);
 keys();
+kept();
+saving();
+live();

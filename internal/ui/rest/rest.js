@@ -26,3 +26,21 @@ form.addEventListener('input', (e) => {
   clearTimeout(timer);
   timer = setTimeout(step, 300);
 });
+
+// A stored secret is replaced by an empty field, and kept again by Cancel.
+function replace(button) {
+  const field = document.getElementById(button.dataset.replace);
+  const kept = field.value === '***' && field.hasAttribute('data-kept');
+  field.toggleAttribute('data-kept', !kept);
+  field.value = kept ? '' : '***';
+  field.readOnly = !kept;
+  button.textContent = kept ? 'Cancel' : 'Replace';
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  if (kept) field.focus();
+}
+for (const field of form.querySelectorAll('[data-kept]')) field.readOnly = true;
+form.addEventListener('click', (e) => { if (e.target.matches('[data-replace]')) replace(e.target); });
+if (form.hasAttribute('data-replacing')) {
+  const button = [...form.querySelectorAll('[data-replace]')].find((b) => b.offsetParent);
+  if (button) replace(button);
+}

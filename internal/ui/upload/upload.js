@@ -11,6 +11,7 @@ let retyped = {};
 let turn = 0;
 let made = {};
 let handle = null;
+let sending = null;
 
 function formatOf(name) {
   const ext = name.toLowerCase().replace(/\.(gz|zst)$/, '').split('.').pop();
@@ -43,6 +44,16 @@ async function ask(method, path, q, once) {
   return send(method, `${path}?${q}`, once, file);
 }
 
+// showSending shows how much of the file has gone, with a way to stop it.
+function showSending(share) {
+  const box = $('sending');
+  box.hidden = share === 1;
+  if (box.hidden) return;
+  if (form.hidden) $('upload-error').before(box); // where the file was chosen before
+  $('sent').value = share;
+  $('sent-share').textContent = `${Math.floor(share * 100)} % sent`;
+}
+
 // send sends the file, and says how much of it has gone.
 function send(method, url, once, body) {
   return new Promise((resolve, reject) => {
@@ -51,9 +62,12 @@ function send(method, url, once, body) {
     if (body) r.setRequestHeader('Content-Type', formatOf(file.name) === '' ? 'application/zip' : 'application/octet-stream');
     if (body) r.setRequestHeader('Content-Disposition', `attachment; filename*=utf-8''${encodeURIComponent(file.name)}`);
     if (once) r.setRequestHeader('Idempotency-Key', once);
-    r.upload.onprogress = (e) => { $('sent').hidden = e.loaded === e.total; if (e.lengthComputable) $('sent').value = e.loaded / e.total; };
-    r.onload = () => { $('sent').hidden = true; resolve(r); };
-    r.onerror = () => { $('sent').hidden = true; reject(new Error('The connection was lost. Nothing was stored; try again.')); };
+    const ended = (then) => { sending = null; showSending(1); then(); };
+    r.upload.onprogress = (e) => { if (e.lengthComputable) showSending(e.loaded / e.total); };
+    r.onload = () => ended(() => resolve(r));
+    r.onerror = () => ended(() => reject(new Error('The connection was lost. Nothing was stored. The file is still chosen; try again.')));
+    r.onabort = () => ended(() => reject(new Error('Canceled. Nothing was stored. The file is still chosen; try again.')));
+    sending = body && r;
     r.send(body);
   });
 }
@@ -96,7 +110,13 @@ async function preview() {
     handle = found.handle ?? handle;
     show(found);
   } catch (e) {
-    if (mine === turn) fail({ detail: e.message });
+    if (mine !== turn) return;
+    $('upload-file').textContent = `${file.name}, ${size(file.size)}.`;
+    fail({ detail: e.message });
+    const again = element('button', { class: 'button small', type: 'button' }, 'Try again');
+    again.onclick = () => { fail(null); preview(); };
+    $('upload-error').lastElementChild.append(' ', again);
+    again.focus();
   }
 }
 
@@ -243,6 +263,7 @@ $('entry').addEventListener('change', () => { if (file) { options.entry = $('ent
 $('file').addEventListener('change', () => take($('file').files[0]));
 $('reading').addEventListener('submit', (e) => e.preventDefault());
 $('as-found').addEventListener('click', () => { options = {}; retyped = {}; preview(); });
+$('stop').addEventListener('click', () => sending?.abort());
 $('other').addEventListener('click', () => location.reload());
 $('make').addEventListener('click', async () => {
   const button = $('make');

@@ -19,6 +19,8 @@ from .types import (
     ChangeDataFeedBody,
     ChangeSubscriptionBody,
     ChangeVersionBody,
+    Check,
+    Checks,
     CloudEvent,
     ColumnChange,
     CompareDefinitionsBody,
@@ -138,11 +140,12 @@ class Operations(Transport):
         id: str,
         body: list[ColumnChange],
         *,
+        dry_run: bool | None = None,
         content_type: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> DataFeed:
         """Change columns: ``PATCH /data_feeds/{id}/columns``."""
-        return self._data("PATCH", f"/data_feeds/{_quote(id, safe='')}/columns", {}, body=body, content_type=content_type, headers=headers)
+        return self._data("PATCH", f"/data_feeds/{_quote(id, safe='')}/columns", {"dryRun": dry_run}, body=body, content_type=content_type, headers=headers)
 
     def change_connection(
         self,
@@ -815,6 +818,7 @@ class Operations(Transport):
         *,
         type: Literal['dataUpload', 'queryBuilder', 'rest'],
         name: str | None = None,
+        compare: str | None = None,
         preview: str | None = None,
         format: Literal['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'xlsm', 'xlsb', 'xls', 'ods', 'xml', 'parquet', 'arrow'] | None = None,
         path: str | None = None,
@@ -840,7 +844,7 @@ class Operations(Transport):
         headers: Mapping[str, str] | None = None,
     ) -> PreviewDataFeedResponse:
         """Preview a feed: ``POST /data_feeds/preview``."""
-        return self._data("POST", "/data_feeds/preview", {"type": type, "name": name, "preview": preview, "format": format, "path": path, "types": types, "columns": columns, "explode": explode, "sheet": sheet, "entry": entry, "rules": rules, "delimiter": delimiter, "quote": quote, "encoding": encoding, "header": header, "nulls": nulls, "decimal": decimal, "dates": dates, "timezone": timezone, "footer": footer, "table": table, "context": context}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
+        return self._data("POST", "/data_feeds/preview", {"type": type, "name": name, "compare": compare, "preview": preview, "format": format, "path": path, "types": types, "columns": columns, "explode": explode, "sheet": sheet, "entry": entry, "rules": rules, "delimiter": delimiter, "quote": quote, "encoding": encoding, "header": header, "nulls": nulls, "decimal": decimal, "dates": dates, "timezone": timezone, "footer": footer, "table": table, "context": context}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
     def preview_query(
         self,
@@ -912,6 +916,15 @@ class Operations(Transport):
     ) -> Response:
         """Compare two versions: ``GET /data_feeds/{id}/changes``."""
         return self._raw("GET", f"/data_feeds/{_quote(id, safe='')}/changes", {"from": from_, "to": to, "fields": fields, "filter": filter, "sort": sort, "limit": limit, "cursor": cursor, "offset": offset, "count": count, "format": format, "csv": csv, "numbers": numbers}, headers=headers)
+
+    def read_checks(
+        self,
+        id: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Checks:
+        """Get the checks of a feed: ``GET /data_feeds/{id}/checks``."""
+        return self._data("GET", f"/data_feeds/{_quote(id, safe='')}/checks", {}, headers=headers)
 
     def read_data_feed(
         self,

@@ -135,6 +135,30 @@ class ChangeVersionBody(TypedDict):
     pinned: bool
 
 
+class Check(TypedDict):
+    before: int
+    check: Literal['minRows', 'maxDrop', 'notNull', 'unique', 'expectEvery']
+    column: str | None
+    found: int
+    missing: bool
+    passed: bool | None
+    results: list[CheckResultsItem]
+
+
+class CheckResultsItem(TypedDict):
+    at: str
+    before: int
+    found: int
+    missing: bool
+    passed: bool
+    refreshId: str
+
+
+class Checks(TypedDict):
+    checks: list[Check]
+    version: int | None
+
+
 class CloudEvent(TypedDict):
     """A CloudEvent in the JSON format. Extension attributes are allowed but not stored."""
 
@@ -156,6 +180,7 @@ class Column(TypedDict):
     id: str
     name: str
     nullable: bool
+    retype: NotRequired[Literal['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'timestamp', 'json']]
     sourceName: str
     type: Literal['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'timestamp', 'json']
 
@@ -169,6 +194,28 @@ class ColumnChange(TypedDict):
     onMisfit: NotRequired[Literal['fail', 'null', 'reject'] | None]
     position: NotRequired[int]
     type: NotRequired[Literal['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'timestamp', 'json']]
+
+
+class ColumnTrial(TypedDict):
+    distinct: int
+    distinctExact: bool
+    examples: list[ColumnTrialExamplesItem]
+    id: str
+    misfits: int
+
+
+class ColumnTrialExamplesItem(TypedDict):
+    firstRow: int
+    rows: int
+    value: str
+
+
+class ColumnTrials(TypedDict):
+    """What the changes would do to the stored values. Only in the response to `dryRun=true`."""
+
+    changes: list[ColumnTrial]
+    rowCount: int
+    version: int
 
 
 class CompareDefinitionsBody(TypedDict):
@@ -339,6 +386,7 @@ class DataFeed(TypedDict):
     contentHash: str
     createdAt: str
     description: str
+    dryRun: NotRequired[ColumnTrials]
     expect: Expect | None
     expectEvery: str | None
     failures: int
@@ -1170,9 +1218,25 @@ class PostgresConfig(TypedDict):
     user: str
 
 
+class PreviewComparison(TypedDict):
+    columns: PreviewComparisonColumns
+    deleted: int | None
+    inserted: int | None
+    updated: int | None
+    version: int
+
+
+class PreviewComparisonColumns(TypedDict):
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+
+
 class PreviewDataFeedResponse(TypedDict):
     candidates: list[PreviewDataFeedResponseCandidatesItem]
     columns: list[Column]
+    compare: PreviewComparison | None
+    complete: bool
     handle: PreviewHandle | None
     rowCount: int
     rows: list[dict[str, Any]]

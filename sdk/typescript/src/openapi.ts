@@ -245,6 +245,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/data_feeds/{id}/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the checks of a feed
+         * @description Scope `api:read`. Checks the current version against `expect` and `expectEvery`. It also returns the results of the last 30 refreshes.
+         *     A refresh with `accept=true` runs no checks and has no results.
+         */
+        get: operations["readChecks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/data_feeds/{id}/columns": {
         parameters: {
             query?: never;
@@ -267,6 +288,8 @@ export interface paths {
          *     - A type that you set does not change with later data.
          *     - Values that do not fit the type return 422 with examples. Set `onMisfit` to make them null or to reject their rows.
          *       A warning then has their number, and the rejects of the refresh list the rows.
+         *     - With `dryRun=true` the request changes nothing. It checks every stored value and reports in `dryRun` how many do not fit.
+         *       The feed in the response has its new names.
          */
         patch: operations["changeColumns"];
         trace?: never;
@@ -1706,6 +1729,35 @@ export interface components {
          * @enum {string}
          */
         BreakerState: "closed" | "open" | "halfOpen" | "unknown";
+        Check: {
+            /** @description The number of rows of the previous version, for `maxDrop`. 0 if there is none. */
+            before: number;
+            /** @enum {string} */
+            check: "minRows" | "maxDrop" | "notNull" | "unique" | "expectEvery";
+            /** @description The column of `notNull` and `unique`. */
+            column: string | null;
+            /** @description The number of rows (`minRows`, `maxDrop`), of nulls (`notNull`) or of repeated values (`unique`). */
+            found: number;
+            /** @description Whether the version lacks the column. */
+            missing: boolean;
+            /** @description Whether the current version passes. Null if there is none. */
+            passed: boolean | null;
+            /** @description The results of those of the last 30 refreshes that ran the check, oldest first. Empty for `expectEvery`. */
+            results: {
+                /** Format: date-time */
+                at: string;
+                before: number;
+                found: number;
+                missing: boolean;
+                passed: boolean;
+                refreshId: string;
+            }[];
+        };
+        Checks: {
+            checks: components["schemas"]["Check"][];
+            /** @description The current version. Null if there is none. */
+            version: number | null;
+        };
         /** @description A CloudEvent in the JSON format. Extension attributes are allowed but not stored. */
         CloudEvent: {
             /** @description Any JSON. */
@@ -1738,6 +1790,11 @@ export interface components {
             id: string;
             name: string;
             nullable: boolean;
+            /**
+             * @description The type that the column gets at the next refresh. Only if it differs.
+             * @enum {string}
+             */
+            retype?: "text" | "integer" | "decimal" | "number" | "boolean" | "date" | "timestamp" | "json";
             /** @description The name of the column in the data. Empty if it has none. */
             sourceName: string;
             /** @enum {string} */
@@ -1756,6 +1813,34 @@ export interface components {
             position?: number;
             /** @enum {string} */
             type?: "text" | "integer" | "decimal" | "number" | "boolean" | "date" | "timestamp" | "json";
+        };
+        ColumnTrial: {
+            /** @description The number of different values among them. */
+            distinct: number;
+            /** @description False if there are too many different values to count. `distinct` is then a lower bound. */
+            distinctExact: boolean;
+            /** @description The most frequent of these values. */
+            examples: {
+                /** @description The first of these rows, from 1. */
+                firstRow: number;
+                /** @description The number of rows with the value. */
+                rows: number;
+                /** @description The beginning of the value. */
+                value: string;
+            }[];
+            /** @description The ID of the column. */
+            id: string;
+            /** @description The number of values that do not fit the type. 0 if the change has no type. */
+            misfits: number;
+        };
+        /** @description What the changes would do to the stored values. Only in the response to `dryRun=true`. */
+        ColumnTrials: {
+            /** @description A result for each change, in the order of the request. */
+            changes: components["schemas"]["ColumnTrial"][];
+            /** @description The number of rows of the version. */
+            rowCount: number;
+            /** @description The version that was checked. */
+            version: number;
         };
         Connection: {
             /** @description The settings of the connection, with `***` for every secret. */
@@ -1780,6 +1865,7 @@ export interface components {
             contentHash: string;
             createdAt: components["schemas"]["Timestamp"];
             description: string;
+            dryRun?: components["schemas"]["ColumnTrials"];
             expect: components["schemas"]["Expect"] | null;
             expectEvery: components["schemas"]["ExpectEvery"] | null;
             /** @description The number of failed refreshes since the last successful one. */
@@ -2532,6 +2618,22 @@ export interface components {
             statementTimeout?: string | null;
             /** @description The database user. It needs only the permission to read. */
             user: string;
+        };
+        PreviewComparison: {
+            columns: {
+                added: string[];
+                /** @description The columns whose type changes. */
+                changed: string[];
+                /** @description The columns that the data no longer has. */
+                removed: string[];
+            };
+            /** @description The number of removed rows. 0 in the modes `append` and `merge`. */
+            deleted: number | null;
+            /** @description The number of new rows. Null unless all data was read, at most 100 rows, and the rows have a unique key. */
+            inserted: number | null;
+            updated: number | null;
+            /** @description The current version of the feed. */
+            version: number;
         };
         PreviewHandle: {
             expiresAt: components["schemas"]["Timestamp"];
@@ -4341,6 +4443,11 @@ export interface operations {
                 /** @description The name of the feed. Default is the name of the file, or `Uploaded data`. */
                 name?: components["schemas"]["Name"];
                 /**
+                 * @description The ID of a feed of the type `rest` or `queryBuilder`. The body then has only the members that change, as in `PATCH /data_feeds/{id}`.
+                 *     The other members and the secrets are those of the feed, and the response has `compare`.
+                 */
+                compare?: string;
+                /**
                  * @description The `handle` of an earlier preview with the same credential. Its data is read again, and the body is empty. Only the parameters
                  *     of this request apply.
                  */
@@ -4465,6 +4572,10 @@ export interface operations {
                                 path: string;
                             }[];
                             columns: components["schemas"]["Column"][];
+                            /** @description The differences from the current version of the feed. Null without the parameter `compare`, or if the feed has no version. */
+                            compare: components["schemas"]["PreviewComparison"] | null;
+                            /** @description Whether all data was read. A fetch for a preview stops after 100 rows. */
+                            complete: boolean;
                             /** @description The ID of the stored data for the parameter `preview`, and when it expires. Null if no data was sent or there is no space to store it. */
                             handle: components["schemas"]["PreviewHandle"] | null;
                             /** @description The number of rows that the feed would have. */
@@ -4678,9 +4789,40 @@ export interface operations {
             };
         };
     };
-    changeColumns: {
+    readChecks: {
         parameters: {
             query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Checks"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    changeColumns: {
+        parameters: {
+            query?: {
+                /** @description Whether to only check the changes. */
+                dryRun?: boolean;
+            };
             header?: {
                 /** @description Your own ID for this request. The response and the log contain it. */
                 "X-Request-Id"?: components["parameters"]["requestId"];

@@ -74,6 +74,7 @@ export const operationTable = {
   publishEvents: ["POST", "/events", "data"],
   queryDataFeed: ["POST", "/data_feeds/{id}/query", "raw"],
   readChanges: ["GET", "/data_feeds/{id}/changes", "raw"],
+  readChecks: ["GET", "/data_feeds/{id}/checks", "data"],
   readDataFeed: ["GET", "/data_feeds/{id}/data", "raw"],
   readLink: ["GET", "/links/{token}", "raw"],
   readProfile: ["GET", "/data_feeds/{id}/profile", "data"],
