@@ -60,8 +60,8 @@ insufficient credential, 130 interrupted with Ctrl-C.`,
 	}
 	root.AddCommand(
 		newServe(), newConfig(), newDoctor(), newHealthcheck(), newVersion(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(), newProfiles(),
-		newEvents(), newSubscriptions(), newAlerts(), newDeliveries(), newListen(), newTrigger(), newFeeds(), newConnections(), newQuery(), newServices(), newFiles(), newBackup(), newRestore(), newResume(),
-		newApply(), newDiff(), newExport(), newMCP(), newMan(), newWorker(),
+		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newTrigger(), newFeeds(), newConnections(), newQuery(), newServices(), newFiles(), newBackup(), newRestore(), newResume(),
+		newApply(), newDiff(), newExport(), newAlerts(), newMCP(), newMan(), newWorker(),
 	)
 	addExamples(root)
 	onlyHelps(root)

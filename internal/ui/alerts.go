@@ -149,7 +149,7 @@ func createAlert(v *visit) error {
 	if len(p.Faults) == 0 {
 		_, err := v.api.CreateAlert(v.r.Context(), a)
 		if err == nil {
-			return v.redirect("/ui/alerts?did=alerted")
+			return v.redirect("/ui/alerts?did=saved")
 		}
 		faults, ok := faultsOf(err, "name", "url", "events", "filters")
 		if !ok {

@@ -26,7 +26,7 @@ func (v *plainVisitor) alerts(c *client.Client, feed string) {
 		"events": {"datafeed.source.stale", "subscription.disabled"},
 	}
 	page := v.send("/ui/alerts", form)
-	want(page, "Alert created", "On call", "Stale, Disabled", "Shop orders", "Active")
+	want(page, "Saved", "On call", "Stale, Disabled", "Shop orders", "Active")
 	if strings.Contains(page, "s3cret") {
 		t.Error("the page shows the URL")
 	}
