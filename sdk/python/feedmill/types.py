@@ -1383,6 +1383,22 @@ class QueryIncremental(TypedDict):
     lookback: NotRequired[str]
 
 
+QueryJoin = TypedDict(
+    "QueryJoin",
+    {
+        "as": "str",
+        "kind": "NotRequired[Literal['inner', 'left']]",
+        "on": "list[QueryJoinOnItem]",
+        "view": "str",
+    },
+)
+
+
+class QueryJoinOnItem(TypedDict):
+    left: str
+    right: str
+
+
 class ReadSubscription(TypedDict):
     alertId: NotRequired[str]
     breaker: Literal['closed', 'open', 'halfOpen', 'unknown']
@@ -1893,12 +1909,17 @@ class RowCondition2(TypedDict):
     any: list[RowCondition1 | RowCondition2 | RowCondition3]
 
 
-class RowCondition3(TypedDict):
-    caseSensitive: NotRequired[bool]
-    field: str
-    inverted: NotRequired[bool]
-    op: str
-    values: NotRequired[list[str | float | bool | None | FilterValuesItem2]]
+RowCondition3 = TypedDict(
+    "RowCondition3",
+    {
+        "caseSensitive": "NotRequired[bool]",
+        "field": "str",
+        "from": "NotRequired[str]",
+        "inverted": "NotRequired[bool]",
+        "op": "str",
+        "values": "NotRequired[list[str | float | bool | None | FilterValuesItem2]]",
+    },
+)
 
 
 class RowFilter(TypedDict):
@@ -1913,6 +1934,7 @@ class RowFilter(TypedDict):
 class RowQuery(TypedDict):
     computed: NotRequired[list[RowQueryComputedItem]]
     fields: NotRequired[list[RowQueryFieldsItem]]
+    joins: NotRequired[list[QueryJoin]]
     limit: NotRequired[int]
     offset: NotRequired[int]
     sort: NotRequired[list[RowQuerySortItem]]
@@ -1934,6 +1956,7 @@ RowQueryFieldsItem = TypedDict(
         "field": "str",
         "filterOption": "NotRequired[Literal['all', 'any']]",
         "filters": "NotRequired[list[RowFilter]]",
+        "from": "NotRequired[str]",
         "group": "NotRequired[Literal['hour', 'day', 'week', 'month', 'quarter', 'year']]",
         "having": "NotRequired[list[GroupFilter]]",
         "select": "NotRequired[bool]",
@@ -1950,9 +1973,14 @@ RowQueryFieldsItemAggregate2Item = TypedDict(
 )
 
 
-class RowQuerySortItem(TypedDict):
-    field: str
-    order: NotRequired[Literal['asc', 'desc']]
+RowQuerySortItem = TypedDict(
+    "RowQuerySortItem",
+    {
+        "field": "str",
+        "from": "NotRequired[str]",
+        "order": "NotRequired[Literal['asc', 'desc']]",
+    },
+)
 
 
 class Schedule1(TypedDict):

@@ -2704,6 +2704,25 @@ export interface components {
             /** @description How far before that value to start, such as `1h`, to include late rows. For dates and timestamps. */
             lookback?: string;
         };
+        /** @description A view whose fields are added to the rows of a query. */
+        QueryJoin: {
+            /** @description The alias, by which `from` names the view. Aliases are unique, ignoring case. */
+            as: string;
+            /**
+             * @description `inner` drops rows without a match. `left` keeps them; the fields of the joined view are then null. Default: `inner`.
+             * @enum {string}
+             */
+            kind?: "inner" | "left";
+            /** @description Pairs of fields that must be equal, all of them. They must have the same type. Texts are compared exactly, and null matches nothing. */
+            on: {
+                /** @description A field of the first view, or of an earlier join with its alias: `c.country` or `c."a.b"`. */
+                left: string;
+                /** @description A field of the joined view. */
+                right: string;
+            }[];
+            /** @description The name of the view, as listed by `GET /query_builder/services/{serviceName}/views`. */
+            view: string;
+        };
         ReadSubscription: {
             breaker: components["schemas"]["BreakerState"];
             /** @description When the subscription will be disabled if failures continue. Present only while deliveries fail. */
@@ -3217,6 +3236,8 @@ export interface components {
             /** @description Default: `false`. */
             caseSensitive?: boolean;
             field: string;
+            /** @description The alias of the join that has the field. Default: the first view. */
+            from?: string;
             /** @description Default: `false`. */
             inverted?: boolean;
             /** @description An operator of `RowFilter`. */
@@ -3271,6 +3292,8 @@ export interface components {
                  */
                 filterOption?: "all" | "any";
                 filters?: components["schemas"]["RowFilter"][];
+                /** @description The alias of the join that has the field. Default: the first view. */
+                from?: string;
                 /**
                  * @description Groups rows by the period of a date or time, in the `timezone` and `weekStart` of the query. The column has the start of the period: a timestamp for `hour`, otherwise a date.
                  *     Cannot be combined with `aggregate`. A query with a period groups rows, even if no field has an `aggregate`.
@@ -3282,11 +3305,18 @@ export interface components {
                 /** @description Set it to false for a field that only filters. Such a field has neither `as` nor `aggregate`. Default: `true`. */
                 select?: boolean;
             }[];
+            /**
+             * @description Views of the same service that are joined with the first view, in order. Filters apply to the joined row.
+             *     Only for feeds of type `queryBuilder`, without `incremental`, and not for services of manifests.
+             */
+            joins?: components["schemas"]["QueryJoin"][];
             limit?: number;
             /** @description The number of rows to skip. Requires `sort`. Ignored with a `cursor`. */
             offset?: number;
             sort?: {
                 field: string;
+                /** @description The alias of the join that has the field. Default: a column of the result, or a field of the first view. */
+                from?: string;
                 /**
                  * @description Default: `asc`.
                  * @enum {string}
