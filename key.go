@@ -79,6 +79,8 @@ type Principal struct {
 	// SignedIn is set for a person who comes back from the OIDC issuer, and who may begin a
 	// session without a key.
 	SignedIn bool
+	// Quotas are those of the workspace.
+	Quotas Quotas
 }
 
 // Has reports whether the principal holds the scope.

@@ -162,8 +162,8 @@ const (
 // QuotaError says that a workspace cannot have so many subscriptions, or
 // listeners, more.
 type QuotaError struct {
-	// Left is how many more it may have.
-	Left int
+	// Left is how many more it may have, and Most how many in all.
+	Left, Most int
 }
 
 func (e *QuotaError) Error() string { return fmt.Sprintf("only %d more fit into the quota", e.Left) }

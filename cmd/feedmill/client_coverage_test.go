@@ -166,7 +166,24 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 	calls := queryCalls(t, c, feed.ID)
 	maps.Copy(calls, map[string]func(context.Context) error{
 		"CreateWorkspace": func(ctx context.Context) error { return second(c.CreateWorkspace(ctx, "acme")) },
-		"Workspaces":      func(ctx context.Context) error { return firstOf(c.Workspaces(ctx)) },
+		"NewWorkspace": func(ctx context.Context) error {
+			return second(c.NewWorkspace(ctx, client.WorkspaceChange{"name": "globex", "externalId": "g-1"}))
+		},
+		"ChangeWorkspace": func(ctx context.Context) error {
+			w, err := c.CreateWorkspace(ctx, "changed")
+			if err != nil {
+				return err
+			}
+			return second(c.ChangeWorkspace(ctx, w.ID, client.WorkspaceChange{"quotas": map[string]any{"subscriptions": 5}}))
+		},
+		"DeleteWorkspace": func(ctx context.Context) error {
+			w, err := c.CreateWorkspace(ctx, "short-lived")
+			if err != nil {
+				return err
+			}
+			return second(c.DeleteWorkspace(ctx, w.ID, w.Name))
+		},
+		"Workspaces": func(ctx context.Context) error { return firstOf(c.Workspaces(ctx)) },
 		"Workspace": func(ctx context.Context) error {
 			for w, err := range c.Workspaces(ctx) {
 				if err == nil {

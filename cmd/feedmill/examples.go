@@ -109,8 +109,13 @@ feedmill subscriptions create --url https://example.com/hook --events metric.upd
 	"subscriptions test":          `feedmill subscriptions test sub_… --type metric.updated --data '{"value":120}'`,
 	"subscriptions update": `feedmill subscriptions update sub_… --state paused
 feedmill subscriptions update sub_… --rate-limit none --remove-header x-team`,
-	"version":      `feedmill version --json`,
-	"vault rotate": `feedmill vault rotate --data ./feedmill-data`,
+	"version":           `feedmill version --json`,
+	"workspaces create": `feedmill workspaces create "Hof Lund ApS" --external-id shop-4411 --stored-bytes 1GB --subscriptions 20`,
+	"workspaces delete": `feedmill workspaces delete "Hof Lund ApS" --yes`,
+	"workspaces list":   `feedmill workspaces list`,
+	"workspaces show":   `feedmill workspaces show "Hof Lund ApS"`,
+	"workspaces update": `feedmill workspaces update ws_… --subscriptions 50 --stored-bytes default`,
+	"vault rotate":      `feedmill vault rotate --data ./feedmill-data`,
 }
 
 // addExamples sets the examples of all commands below parent.

@@ -59,7 +59,7 @@ insufficient credential, 130 interrupted with Ctrl-C.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		newServe(), newConfig(), newDoctor(), newHealthcheck(), newVersion(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(), newProfiles(),
+		newServe(), newConfig(), newDoctor(), newHealthcheck(), newVersion(), newVault(), newKeys(), newWorkspaces(), newAudit(), newLogin(), newLogout(), newProfiles(),
 		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newTrigger(), newFeeds(), newConnections(), newQuery(), newServices(), newFiles(), newBackup(), newRestore(), newResume(),
 		newApply(), newDiff(), newExport(), newAlerts(), newMCP(), newMan(), newWorker(),
 	)

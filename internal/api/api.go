@@ -152,8 +152,8 @@ type Connections interface {
 type Authenticator interface {
 	// Authenticate verifies the value of an Authorization header.
 	Authenticate(ctx context.Context, authorization string) (feedmill.Principal, error)
-	// Forget makes a revoked key invalid at once.
-	Forget(key feedmill.ID)
+	// Forget makes a revoked key invalid at once, or all credentials of a workspace.
+	Forget(id feedmill.ID)
 }
 
 // Vault seals what must not stand in the store as plain text.

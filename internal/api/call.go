@@ -45,6 +45,8 @@ type call struct {
 	// has taken, and maxBody is how large its body may be.
 	shares   *shares
 	giveBack func()
+	// endQuery ends what takeQuery counts, once the response is sent; nil without a query.
+	endQuery func()
 	maxBody  int64
 	// copyTo, where it is set, gets what is read of the data of an upload.
 	// copyDone says that all of it was, and held is what is held of the call: what it sent,
@@ -172,6 +174,11 @@ func (s *Server) perform(c *call, w http.ResponseWriter, rt route) (answer, erro
 	}
 	if rt.scope != "" {
 		if err := s.admit(c, w, rt.scope); err != nil {
+			return answer{}, err
+		}
+	}
+	if rt.queries {
+		if err := c.takeQuery(&s.shares); err != nil {
 			return answer{}, err
 		}
 	}

@@ -36,6 +36,7 @@ func TestMembersOfClient(t *testing.T) {
 		{versionView{}, client.FeedVersion{}},
 		{keepView{}, client.Keep{}},
 		{keyView{}, client.Key{}},
+		{workspaceView{}, client.Workspace{}},
 		{linkView{}, client.Link{}},
 		{problem{}, client.Problem{}},
 		{problemFault{}, client.Fault{}},

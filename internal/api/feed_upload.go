@@ -36,7 +36,7 @@ func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context,
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
-	giveBack, err := s.shares.takeUpload(c.ctx())
+	giveBack, err := s.shares.takeUpload(c.ctx(), c.who.Quotas.ConcurrentUploads)
 	if err != nil {
 		return answer{}, err
 	}

@@ -66,6 +66,15 @@ func (s *Server) createKey(c *call) (answer, error) {
 	view := viewKey(k)
 	view.Key = secret
 	a := created(keyURL(k.ID), view).withSecret()
+	if k.Workspace != c.who.Workspace {
+		w, err := s.Store.WorkspaceByID(c.ctx(), k.Workspace)
+		if err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+			return answer{}, err
+		}
+		if err != nil || w.Deleting != nil {
+			return answer{}, noWorkspace(feedmill.Fault{Pointer: "/workspaceId"})
+		}
+	}
 	err = s.Store.CreateKey(c.ctx(), k, c.keep(a))
 	if errors.Is(err, feedmill.ErrNotFound) {
 		err = noWorkspace(feedmill.Fault{Pointer: "/workspaceId"})

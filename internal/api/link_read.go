@@ -23,6 +23,9 @@ const linkPath = "/links/{token}"
 // the link's.
 var linkParameters = []string{"format", "csv", "numbers", "limit", "cursor", "version"}
 
+// errNoLink answers a link that is not valid, for any reason.
+var errNoLink = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-link", Detail: "The link does not exist, was revoked, or has expired. Request a new link from its owner."}
+
 // readLink answers the rows that a link reads. Nobody learns whether a link that is
 // not good has ever been one.
 func (s *Server) readLink(c *call) (answer, error) {
@@ -44,14 +47,24 @@ func (s *Server) readLinked(c *call) (answer, error) {
 	}
 	l, err := s.Store.LinkByHash(c.ctx(), feedmill.HashKey(c.r.PathValue("token")))
 	if errors.Is(err, feedmill.ErrNotFound) || err == nil && l.Expired(now()) {
-		err = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-link", Detail: "The link does not exist, was revoked, or has expired. Request a new link from its owner."}
+		err = errNoLink
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	c.who = feedmill.Principal{Workspace: l.Workspace, Subject: string(l.ID), Name: l.Name}
+	w, err := s.Store.WorkspaceByID(c.ctx(), l.Workspace)
+	if errors.Is(err, feedmill.ErrNotFound) || err == nil && w.Deleting != nil {
+		err = errNoLink
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	c.who = feedmill.Principal{Workspace: l.Workspace, Subject: string(l.ID), Name: l.Name, Quotas: w.Quotas}
 	known(c.ctx())
 	c.context = share.For(c.ctx(), string(l.Workspace))
+	if err := c.takeQuery(&s.shares); err != nil {
+		return answer{}, err
+	}
 	limits := s.linkLimits
 	if (format.name == "parquet" || l.Format == "parquet") && c.wantsParts() {
 		limits = s.partLimits

@@ -30,6 +30,8 @@ type route struct {
 	// long says that the body or the answer can be so large that only the
 	// time for each part of it is bounded, and not that for the whole.
 	long bool
+	// queries says that the operation reads rows, which the quota of concurrent queries limits.
+	queries bool
 	// iceberg says that the operation is one of the catalogue: its errors have another shape,
 	// and it ignores unknown parameters.
 	iceberg bool
@@ -62,6 +64,8 @@ func (s *Server) adminRoutes() []route {
 		{method: "POST", path: "/workspaces", scope: feedmill.ScopeAdmin, action: "workspace.create", body: smallBody, handle: s.createWorkspace},
 		{method: "GET", path: "/workspaces", scope: feedmill.ScopeAdmin, query: paged, handle: s.listWorkspaces},
 		{method: "GET", path: "/workspaces/{id}", scope: feedmill.ScopeAdmin, handle: s.getWorkspace},
+		{method: "PATCH", path: "/workspaces/{id}", scope: feedmill.ScopeAdmin, action: "workspace.update", body: smallBody, handle: s.changeWorkspace},
+		{method: "DELETE", path: "/workspaces/{id}", scope: feedmill.ScopeAdmin, action: "workspace.delete", query: []string{"confirm"}, handle: s.deleteWorkspace},
 
 		{method: "POST", path: "/keys", scope: feedmill.ScopeAdmin, action: "key.create", body: smallBody, handle: s.createKey},
 		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId", "revoked"}, paged...), handle: s.listKeys},
@@ -127,7 +131,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/query_builder/services", scope: feedmill.ScopeRead, query: paged, handle: s.listServices},
 		{method: "GET", path: "/query_builder/services/{serviceName}/views", scope: feedmill.ScopeRead, query: append([]string{"q", "refresh"}, paged...), handle: s.listViews},
 		{method: "GET", path: "/query_builder/services/{serviceName}/views/{viewName}/fields", scope: feedmill.ScopeRead, query: append([]string{"refresh"}, paged...), handle: s.listFields},
-		{method: "POST", path: "/query_builder/preview", scope: feedmill.ScopeWrite, reads: true, body: smallBody, formats: definitionTypes, long: true, handle: s.previewQuery},
+		{method: "POST", path: "/query_builder/preview", scope: feedmill.ScopeWrite, reads: true, body: smallBody, formats: definitionTypes, long: true, queries: true, handle: s.previewQuery},
 
 		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, action: "feed.create", query: slices.Concat([]string{"type", "sourceOf", "name", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},
 		{method: "GET", path: "/data_feeds", scope: feedmill.ScopeRead, query: append([]string{"state", "q", "sort", "counts"}, paged...), handle: s.listFeeds},
@@ -136,11 +140,11 @@ func (s *Server) routes() []route {
 		{method: "PATCH", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.update", body: smallBody, handle: s.changeFeed},
 		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.delete", query: []string{"force"}, handle: s.deleteFeed},
 		{method: "PATCH", path: "/data_feeds/{id}/columns", scope: feedmill.ScopeWrite, action: "feed.columns", query: []string{"dryRun"}, body: smallBody, long: true, handle: s.changeColumns},
-		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, handle: s.readFeedData},
+		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, queries: true, handle: s.readFeedData},
 		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, action: "feed.upload", query: slices.Concat([]string{"accept", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},
-		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv", "numbers"}, body: smallBody, long: true, handle: s.queryFeed},
-		{method: "GET", path: "/data_feeds/{id}/changes", scope: feedmill.ScopeRead, query: changeParameters, repeats: []string{"filter"}, long: true, handle: s.readChanges},
-		{method: "GET", path: "/data_feeds/{id}/profile", scope: feedmill.ScopeRead, query: []string{"filter", "version"}, repeats: []string{"filter"}, long: true, handle: s.readProfile},
+		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv", "numbers"}, body: smallBody, long: true, queries: true, handle: s.queryFeed},
+		{method: "GET", path: "/data_feeds/{id}/changes", scope: feedmill.ScopeRead, query: changeParameters, repeats: []string{"filter"}, long: true, queries: true, handle: s.readChanges},
+		{method: "GET", path: "/data_feeds/{id}/profile", scope: feedmill.ScopeRead, query: []string{"filter", "version"}, repeats: []string{"filter"}, long: true, queries: true, handle: s.readProfile},
 		{method: "GET", path: "/data_feeds/{id}/checks", scope: feedmill.ScopeRead, long: true, handle: s.readChecks},
 		{method: "GET", path: "/data_feeds/{id}/versions", scope: feedmill.ScopeRead, query: paged, handle: s.listVersions},
 		{method: "GET", path: "/data_feeds/{id}/versions/{version}", scope: feedmill.ScopeRead, handle: s.getVersion},

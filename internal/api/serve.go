@@ -40,6 +40,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	}
 	c := &call{r: r, requestID: requestID(r)}
 	defer c.done()
+	defer func() {
+		if c.endQuery != nil {
+			c.endQuery()
+		}
+	}()
 	w.Header().Set("X-Request-Id", c.requestID)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Referrer-Policy", "no-referrer")

@@ -106,7 +106,7 @@ func (s *Server) me(c *call, session *client.Session) (client.Me, error) {
 	}
 	actor := c.who.Actor()
 	return client.Me{
-		Key: string(actor.Key), Subject: actor.Subject, Name: actor.Name, Scopes: c.who.Scopes, Workspace: viewWorkspace(w),
+		Key: string(actor.Key), Subject: actor.Subject, Name: actor.Name, Scopes: c.who.Scopes, Workspace: client.Workspace{ID: string(w.ID), Name: w.Name, CreatedAt: w.CreatedAt},
 		AllWorkspaces: c.who.AllWorkspaces, Session: session,
 	}, nil
 }
@@ -210,7 +210,7 @@ func (s *Server) moveSession(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if _, err := s.Store.WorkspaceByID(c.ctx(), id); errors.Is(err, feedmill.ErrNotFound) {
+	if w, err := s.Store.WorkspaceByID(c.ctx(), id); errors.Is(err, feedmill.ErrNotFound) || err == nil && w.Deleting != nil {
 		return answer{}, noWorkspace(feedmill.Fault{Pointer: "/workspaceId"})
 	} else if err != nil {
 		return answer{}, err

@@ -15,7 +15,7 @@ import (
 const (
 	// maxUploads is how many uploads and previews may be under way, and
 	// uploadsEach how many of one workspace.
-	maxUploads, uploadsEach = 256, 32
+	maxUploads, uploadsEach = 256, feedmill.MaxConcurrentUploads
 	// largeBody is from how many bytes on a body takes places while it is worked on,
 	// one for so many bytes. A workspace may have bodiesEach, as many as the largest publish
 	// takes, and there are maxBodies: clients of two workspaces that take their time over theirs leave
@@ -35,10 +35,13 @@ const (
 	// maxWatches is how many refreshes may be watched, and watchesEach how many in
 	// one workspace: each is looked at four times a second.
 	maxWatches, watchesEach = 1024, 64
+	// maxQueries is more than there are connections: queries wait for their turn behind the API,
+	// and are counted here for the quotas of workspaces.
+	maxQueries = 1 << 30
 )
 
 // shares are the places that requests take, by workspace.
-type shares struct{ uploads, bodies, lists, streams, watches *share.Slots }
+type shares struct{ uploads, bodies, lists, streams, watches, queries *share.Slots }
 
 func newShares() shares {
 	return shares{
@@ -47,13 +50,18 @@ func newShares() shares {
 		lists:   share.NewSlots(maxLists, listsEach, listsWaiting),
 		streams: share.NewSlots(maxStreams, streamsEach, 0),
 		watches: share.NewSlots(maxWatches, watchesEach, 0),
+		queries: share.NewSlots(maxQueries, maxQueries, 0),
 	}
 }
 
 // takeUpload takes a place for an upload, before anything of it is read.
-func (s *shares) takeUpload(ctx context.Context) (giveBack func(), err error) {
-	giveBack, ok := s.uploads.Try(ctx)
-	if !ok && s.uploads.Held(share.Holder(ctx)) < uploadsEach {
+func (s *shares) takeUpload(ctx context.Context, quota *int) (giveBack func(), err error) {
+	most := uploadsEach
+	if quota != nil {
+		most = min(most, *quota)
+	}
+	giveBack, ok := s.uploads.TryWithin(ctx, most)
+	if !ok && s.uploads.Held(share.Holder(ctx)) < most {
 		return nil, &feedmill.Error{
 			Kind: feedmill.ErrUnavailable, RetryAfter: 5 * time.Second,
 			Detail: fmt.Sprintf("Other workspaces use all %d upload slots. Retry after the time in the Retry-After header.", maxUploads),
@@ -62,10 +70,28 @@ func (s *shares) takeUpload(ctx context.Context) (giveBack func(), err error) {
 	if !ok {
 		return nil, &feedmill.Error{
 			Kind: feedmill.ErrTooMany, Type: "too-many-uploads", RetryAfter: 5 * time.Second,
-			Detail: fmt.Sprintf("The workspace already sends %d uploads concurrently, the maximum. Retry after the time in the Retry-After header.", uploadsEach),
+			Detail: fmt.Sprintf("The workspace already sends %d uploads concurrently, the maximum. Retry after the time in the Retry-After header.", most),
 		}
 	}
 	return giveBack, nil
+}
+
+// takeQuery counts a query of the workspace until its response is sent, and refuses one more
+// than the quota.
+func (c *call) takeQuery(s *shares) error {
+	most := maxQueries
+	if quota := c.who.Quotas.ConcurrentQueries; quota != nil {
+		most = *quota
+	}
+	end, ok := s.queries.TryWithin(c.ctx(), most)
+	if !ok {
+		return &feedmill.Error{
+			Kind: feedmill.ErrTooMany, Type: "too-many-queries", RetryAfter: 2 * time.Second,
+			Detail: fmt.Sprintf("The workspace already runs %d queries concurrently, the maximum. Retry after the time in the Retry-After header.", most),
+		}
+	}
+	c.endQuery = end
+	return nil
 }
 
 // takeStream takes a place for a stream of events.

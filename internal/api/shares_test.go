@@ -21,19 +21,19 @@ import (
 func TestPlacesForUploads(t *testing.T) {
 	s := newShares()
 	for i := range uploadsEach {
-		if _, err := s.takeUpload(share.For(t.Context(), "one")); err != nil {
+		if _, err := s.takeUpload(share.For(t.Context(), "one"), nil); err != nil {
 			t.Fatal(i, err)
 		}
 	}
-	if _, err := s.takeUpload(share.For(t.Context(), "one")); !errors.Is(err, feedmill.ErrTooMany) {
+	if _, err := s.takeUpload(share.For(t.Context(), "one"), nil); !errors.Is(err, feedmill.ErrTooMany) {
 		t.Error(err)
 	}
 	for i := range maxUploads - uploadsEach {
-		if _, err := s.takeUpload(share.For(t.Context(), fmt.Sprint(i/uploadsEach))); err != nil {
+		if _, err := s.takeUpload(share.For(t.Context(), fmt.Sprint(i/uploadsEach)), nil); err != nil {
 			t.Fatal(i, err)
 		}
 	}
-	if _, err := s.takeUpload(share.For(t.Context(), "another")); !errors.Is(err, feedmill.ErrUnavailable) {
+	if _, err := s.takeUpload(share.For(t.Context(), "another"), nil); !errors.Is(err, feedmill.ErrUnavailable) {
 		t.Error(err)
 	}
 }

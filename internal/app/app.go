@@ -67,6 +67,7 @@ type store interface {
 	mail.ConsentStore
 	mail.Windows
 	housekeepingStore
+	deletionStore
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, unmeasured []string, err error)
 	MeasureOriginal(ctx context.Context, original string, bytes int64) error

@@ -155,6 +155,10 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		return nil
 	})
 	g.Go(func() error { a.scrub(parts, feeds.files); return nil })
+	g.Go(func() error {
+		(&deletion{app: a, feeds: feeds, events: events, holder: feeds.holder}).run(parts)
+		return nil
+	})
 	if feeds.TableRoot != "" {
 		g.Go(func() error { a.writeTables(parts, feeds); return nil })
 	}

@@ -142,8 +142,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization string) 
 	return fresh.principal, nil
 }
 
-// Forget removes a key from the cache. Call it after a key was revoked or changed.
-func (a *Authenticator) Forget(key feedmill.ID) { a.verified.forget(key) }
+// Forget removes a key from the cache, or all credentials of a workspace. Call it after a key
+// was revoked, or a workspace was changed or deleted.
+func (a *Authenticator) Forget(id feedmill.ID) { a.verified.forget(id) }
 
 // key verifies an API key against the store.
 func (a *Authenticator) key(ctx context.Context, credential string, hash feedmill.KeyHash) (entry, error) {
@@ -180,17 +181,14 @@ func (a *Authenticator) verify(ctx context.Context, key feedmill.Key, read time.
 		Name:      key.Name,
 		Scopes:    slices.Clone(key.Scopes),
 	}
-	// Only the permissions of an admin depend on the workspace itself.
-	if principal.Has(feedmill.ScopeAdmin) {
-		workspace, err := a.store.WorkspaceByID(ctx, key.Workspace)
-		if errors.Is(err, feedmill.ErrNotFound) {
-			return entry{}, refuse("The workspace of the API key no longer exists.")
-		}
-		if err != nil {
-			return entry{}, fmt.Errorf("look up workspace of API key: %w", err)
-		}
-		principal.AllWorkspaces = isOperator(principal, workspace)
+	workspace, err := a.store.WorkspaceByID(ctx, key.Workspace)
+	if errors.Is(err, feedmill.ErrNotFound) || err == nil && workspace.Deleting != nil {
+		return entry{}, refuse("The workspace of the API key no longer exists.")
 	}
+	if err != nil {
+		return entry{}, fmt.Errorf("look up workspace of API key: %w", err)
+	}
+	principal.AllWorkspaces, principal.Quotas = isOperator(principal, workspace), workspace.Quotas
 	return entry{principal: principal, key: key.ID, expires: expires}, nil
 }
 

@@ -81,14 +81,14 @@ func (c *cache) makeRoom(now time.Time) {
 	}
 }
 
-// forget removes the entries of a key or a session. It checks every entry; revocations are
+// forget removes the entries of a key, a session or a workspace. It checks every entry; revocations are
 // rare.
 func (c *cache) forget(id feedmill.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgets++
 	for hash, e := range c.entries {
-		if e.key == id || e.session == id {
+		if e.key == id || e.session == id || e.principal.Workspace == id {
 			delete(c.entries, hash)
 		}
 	}

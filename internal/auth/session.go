@@ -69,6 +69,16 @@ func (a *Authenticator) session(ctx context.Context, hash feedmill.KeyHash, now 
 	if s.Workspace != verified.principal.Workspace && !verified.principal.AllWorkspaces {
 		return s, entry{}, refuse(signInAgain)
 	}
+	if s.Workspace != verified.principal.Workspace {
+		w, err := a.store.WorkspaceByID(ctx, s.Workspace)
+		if errors.Is(err, feedmill.ErrNotFound) || err == nil && w.Deleting != nil {
+			return s, entry{}, refuse(signInAgain)
+		}
+		if err != nil {
+			return s, entry{}, fmt.Errorf("look up workspace of session: %w", err)
+		}
+		verified.principal.Quotas = w.Quotas
+	}
 	verified.principal.Workspace, verified.session = s.Workspace, s.ID
 	verified.expires = earlier(verified.expires, s.Ends())
 	if former {
@@ -106,13 +116,13 @@ func (a *Authenticator) issuerUser(ctx context.Context, p feedmill.SessionPerson
 		return entry{}, refuse(signInAgain)
 	}
 	home, err := a.store.WorkspaceByID(ctx, p.Home)
-	if errors.Is(err, feedmill.ErrNotFound) {
+	if errors.Is(err, feedmill.ErrNotFound) || err == nil && home.Deleting != nil {
 		return entry{}, refuse(signInAgain)
 	}
 	if err != nil {
 		return entry{}, fmt.Errorf("look up workspace of session: %w", err)
 	}
-	principal := feedmill.Principal{Workspace: home.ID, Subject: p.Subject, Name: p.Name, Scopes: p.Scopes}
+	principal := feedmill.Principal{Workspace: home.ID, Subject: p.Subject, Name: p.Name, Scopes: p.Scopes, Quotas: home.Quotas}
 	principal.AllWorkspaces = isOperator(principal, home)
 	return entry{principal: principal, expires: now.Add(a.ttl)}, nil
 }
@@ -123,8 +133,9 @@ func isOperator(p feedmill.Principal, home feedmill.Workspace) bool {
 	return p.Has(feedmill.ScopeAdmin) && home.Name == feedmill.DefaultWorkspace
 }
 
-// noteUse records the use of a key, if the credential has one.
+// noteUse records the use of a workspace, and of a key if the credential has one.
 func (a *Authenticator) noteUse(e entry, at time.Time) {
+	a.used.note(e.principal.Workspace, at)
 	if e.key != "" {
 		a.used.note(e.key, at)
 	}

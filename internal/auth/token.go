@@ -49,6 +49,7 @@ func (a *Authenticator) principal(ctx context.Context, claims jwt.MapClaims) (fe
 		Workspace: workspace.ID,
 		Subject:   a.issuer.url + "|" + subject,
 		Scopes:    tokenScopes(claims),
+		Quotas:    workspace.Quotas,
 	}
 	principal.AllWorkspaces = isOperator(principal, workspace)
 	principal.Name, _ = claims["name"].(string)
@@ -103,7 +104,7 @@ func (a *Authenticator) tokenWorkspace(ctx context.Context, claims jwt.MapClaims
 	} else {
 		workspace, err = a.store.WorkspaceByName(ctx, named)
 	}
-	if errors.Is(err, feedmill.ErrNotFound) {
+	if errors.Is(err, feedmill.ErrNotFound) || err == nil && workspace.Deleting != nil {
 		return feedmill.Workspace{}, refuse("The token's " + workspaceClaim + " claim does not name a workspace of this service.")
 	}
 	if err != nil {

@@ -55,7 +55,7 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 	if err := f.Room.Disk.Check(); err != nil {
 		return feedmill.Feed{}, err
 	}
-	if _, err := f.checkStored(ctx, before.Workspace, feedmill.ErrConflict); err != nil {
+	if _, _, err := f.checkStored(ctx, before.Workspace, feedmill.ErrConflict); err != nil {
 		return feedmill.Feed{}, err
 	}
 	l := newLoading(ctx, before, feedmill.Upload{Columns: changes, Reading: readingOf(before), Mode: feedmill.ModeReplace})

@@ -120,7 +120,7 @@ func (f *Feeds) export(ctx context.Context, prefix string, of feedmill.VersionRe
 	if f.Room.Disk.Check() != nil {
 		return errNoExport
 	}
-	if _, err := f.checkStored(ctx, of.Workspace, errNoExport); err != nil {
+	if _, _, err := f.checkStored(ctx, of.Workspace, errNoExport); err != nil {
 		return err
 	}
 	err = f.Blobs.Put(ctx, name, func(w io.Writer) error {

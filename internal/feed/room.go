@@ -15,10 +15,11 @@ import (
 type Room struct {
 	// Disk is how much of the disk stays free.
 	Disk *Floor
-	// Most is how many bytes the files of a workspace may take, zero for any
-	// number, and Stored knows those that there are.
+	// Most is how many bytes the files of a workspace may take that has no quota of its own,
+	// zero for any number, and Stored knows the quotas and what there is.
 	Most   int64
 	Stored interface {
+		WorkspaceByID(ctx context.Context, id feedmill.ID) (feedmill.Workspace, error)
 		// StoredFiles adds up the files of a workspace, and names the originals
 		// that an earlier release stored and that were not measured since.
 		StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, unmeasured []string, err error)
@@ -31,13 +32,14 @@ type Room struct {
 
 // checkStored fails where the files of a workspace take all that they may, and
 // returns how many bytes more they may take, uploads under way included.
-func (m *Mill) checkStored(ctx context.Context, workspace feedmill.ID, kind error) (int64, error) {
-	if m.Room.Most <= 0 || m.Room.Stored == nil {
-		return 1 << 62, nil
+func (m *Mill) checkStored(ctx context.Context, workspace feedmill.ID, kind error) (left, most int64, err error) {
+	most, err = m.Room.most(ctx, workspace)
+	if err != nil || most < 0 {
+		return 1 << 62, most, err
 	}
 	stored, unmeasured, err := m.Room.Stored.StoredFiles(ctx, workspace)
 	if err != nil {
-		return 0, fmt.Errorf("read the stored bytes of a workspace: %w", err)
+		return 0, most, fmt.Errorf("read the stored bytes of a workspace: %w", err)
 	}
 	for _, name := range unmeasured {
 		size, err := m.size(ctx, name)
@@ -48,24 +50,42 @@ func (m *Mill) checkStored(ctx context.Context, workspace feedmill.ID, kind erro
 			err = m.Room.Stored.MeasureOriginal(ctx, name, size)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("measure what a workspace has stored: %w", err)
+			return 0, most, fmt.Errorf("measure what a workspace has stored: %w", err)
 		}
 		stored += size
 	}
 	if m.Room.Count != nil {
 		m.Room.Count(workspace, stored)
 	}
-	left := m.Room.Most - stored
+	left = most - stored
 	if left <= m.arriving.of(workspace) {
-		return 0, quotaReached(kind, m.Room.Most)
+		return 0, most, quotaReached(kind, most)
 	}
-	return left, nil
+	return left, most, nil
+}
+
+// most is how many bytes the files of a workspace may take, negative for any number.
+func (r Room) most(ctx context.Context, workspace feedmill.ID) (int64, error) {
+	if r.Stored == nil {
+		return -1, nil
+	}
+	w, err := r.Stored.WorkspaceByID(ctx, workspace)
+	if err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+		return 0, fmt.Errorf("read the quotas of a workspace: %w", err)
+	}
+	if own := w.Quotas.StoredBytes; own != nil {
+		return *own, nil
+	}
+	if r.Most <= 0 {
+		return -1, nil
+	}
+	return r.Most, nil
 }
 
 func quotaReached(kind error, most int64) error {
 	return &feedmill.Error{
 		Kind: kind, Type: "stored-bytes", Transient: true,
-		Detail: fmt.Sprintf("The feeds of this workspace use all of their %d bytes on disk (maxStoredBytes). Delete feeds, keep fewer versions, or ask the operator to raise the limit.", most),
+		Detail: fmt.Sprintf("The feeds of this workspace use all of their %d bytes on disk. Delete feeds, keep fewer versions, or ask the operator to raise the quota or maxStoredBytes.", most),
 	}
 }
 
@@ -98,9 +118,9 @@ type roomyBody struct {
 	io.Reader
 	mill      *Mill
 	workspace feedmill.ID
-	// left is how many bytes the uploads of the workspace may bring together.
-	left int64
-	read int64
+	// left is how many bytes the uploads of the workspace may bring together, and most its quota.
+	left, most int64
+	read       int64
 }
 
 // roomFor begins to count an upload. What is stored is not kept past its bounds.
@@ -110,11 +130,11 @@ func (m *Mill) roomFor(ctx context.Context, body io.Reader, stored bool) (*roomy
 		return nil, err
 	}
 	if stored {
-		left, err := m.checkStored(ctx, b.workspace, feedmill.ErrConflict)
+		left, most, err := m.checkStored(ctx, b.workspace, feedmill.ErrConflict)
 		if err != nil {
 			return nil, err
 		}
-		b.left = left
+		b.left, b.most = left, most
 	}
 	return b, nil
 }
@@ -123,7 +143,7 @@ func (b *roomyBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	b.read += int64(n)
 	if b.mill.arriving.add(b.workspace, int64(n)) > b.left {
-		return 0, quotaReached(feedmill.ErrConflict, b.mill.Room.Most)
+		return 0, quotaReached(feedmill.ErrConflict, b.most)
 	}
 	return n, err
 }

@@ -182,7 +182,7 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 	if err := m.Room.Disk.Check(); err != nil {
 		return err
 	}
-	if _, err := m.checkStored(ctx, t.before.Workspace, feedmill.ErrUnprocessable); err != nil {
+	if _, _, err := m.checkStored(ctx, t.before.Workspace, feedmill.ErrUnprocessable); err != nil {
 		return err
 	}
 	write := m.writeFetched

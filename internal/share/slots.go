@@ -100,6 +100,17 @@ func (s *Slots) Try(ctx context.Context) (giveBack func(), ok bool) {
 	return s.giving(holder, 1), true
 }
 
+// TryWithin is Try for a holder that may have only so many places.
+func (s *Slots) TryWithin(ctx context.Context, most int) (giveBack func(), ok bool) {
+	holder := Holder(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[holder] >= most || !s.occupy(holder, 1) {
+		return nil, false
+	}
+	return s.giving(holder, 1), true
+}
+
 // Used is how many places are taken.
 func (s *Slots) Used() int {
 	s.mu.Lock()

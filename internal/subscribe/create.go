@@ -152,13 +152,14 @@ func (s *Subscriptions) storeHalves(ctx context.Context, halves []feedmill.Subsc
 		if !full {
 			return err
 		}
-		s.refuse(halves, quota.Left)
+		refuseHalves(halves, quota)
 	}
 }
 
-// refuse refuses those halves for which there is no room.
-func (s *Subscriptions) refuse(halves []feedmill.SubscribedHalf, left int) {
-	detail := fmt.Sprintf("The workspace would exceed its maximum of %d subscriptions. Delete one that is not needed.", s.Max)
+// refuseHalves refuses those halves for which there is no room.
+func refuseHalves(halves []feedmill.SubscribedHalf, quota *feedmill.QuotaError) {
+	left := quota.Left
+	detail := fmt.Sprintf("The workspace would exceed its maximum of %d subscriptions. Delete one that is not needed.", quota.Most)
 	for i := range halves {
 		if halves[i].Refusal != nil {
 			continue

@@ -117,45 +117,4 @@ func pageOfResource(id string) string {
 	return ""
 }
 
-// workspaceList is where a visitor goes to another workspace, or makes one.
-type workspaceList struct {
-	Workspaces []client.Workspace
-	Older      string
-	Name       string
-	Faults     map[string]string
-}
-
-func (l *workspaceList) show(v *visit, status int) (err error) {
-	l.Workspaces, l.Older, err = pageOf(v, listedRecords, func() iter.Seq2[client.Workspace, error] { return v.api.Workspaces(v.r.Context()) })
-	if err != nil {
-		return err
-	}
-	return v.render(status, "workspaces", "Workspaces", l)
-}
-
-func showWorkspaces(v *visit) error { return (&workspaceList{}).show(v, http.StatusOK) }
-
-func createWorkspace(v *visit) error {
-	l := workspaceList{Name: strings.TrimSpace(v.r.PostFormValue("name"))}
-	w, err := v.api.CreateWorkspace(v.r.Context(), l.Name)
-	if err != nil {
-		faults, ok := faultsOf(err, "name")
-		if !ok {
-			return err
-		}
-		l.Faults = faults
-		return l.show(v, http.StatusUnprocessableEntity)
-	}
-	return enterWorkspace(v, w.ID)
-}
-
-func switchWorkspace(v *visit) error { return enterWorkspace(v, v.r.PathValue("id")) }
-
-func enterWorkspace(v *visit, id string) error {
-	if _, err := v.api.MoveSession(v.r.Context(), id); err != nil {
-		return err
-	}
-	return v.redirect("/ui/feeds")
-}
-
 func showKeyboard(v *visit) error { return v.render(http.StatusOK, "keyboard", "Keyboard", nil) }

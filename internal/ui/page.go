@@ -17,7 +17,7 @@ type page struct {
 
 // sections says which entry of the rail pages belong to that are not called like
 // it.
-var sections = map[string]string{"feed": "feeds", "upload": "feeds", "start": "feeds", "query": "feeds", "rest": "feeds", "audit": "keys"}
+var sections = map[string]string{"feed": "feeds", "upload": "feeds", "start": "feeds", "query": "feeds", "rest": "feeds", "audit": "keys", "workspaces": "operate"}
 
 // hasPage reports whether there are pages of a name.
 func hasPage(folder string) bool {

@@ -159,8 +159,13 @@ func (s *Server) routes() {
 		"GET /ui/workspaces":        showWorkspaces,
 		"POST /ui/workspaces":       createWorkspace,
 		"POST /ui/workspaces/{id}":  switchWorkspace,
-		"GET /ui/keyboard":          showKeyboard,
-		"GET /ui/operate":           showOperate,
+
+		"GET /ui/workspaces/{id}":         showWorkspace,
+		"POST /ui/workspaces/{id}/change": changeWorkspace,
+		"POST /ui/workspaces/{id}/delete": deleteWorkspace,
+
+		"GET /ui/keyboard": showKeyboard,
+		"GET /ui/operate":  showOperate,
 
 		"GET /ui/events":          showEvents,
 		"GET /ui/events/{id}":     showEvent,

@@ -278,5 +278,5 @@ func (v *visit) comesBack() string {
 // did are the sentences that say what a form has done.
 var did = map[string]string{
 	"refreshing": "Refresh started", "paused": "Paused", "resumed": "Resumed", "deleted": "Deleted", "saved": "Saved", "cancelled": "Canceled",
-	"activated": "Activated", "published": "Published", "restored": "Restored as a new version", "revoked": "Revoked", "retrying": "Due now", "made": "Feed created", "alerted": "Alert created", "uploaded": "New version uploaded",
+	"deleting": "Deleting", "activated": "Activated", "published": "Published", "restored": "Restored as a new version", "revoked": "Revoked", "retrying": "Due now", "made": "Feed created", "alerted": "Alert created", "uploaded": "New version uploaded",
 }

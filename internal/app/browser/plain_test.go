@@ -333,6 +333,13 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 	want(operator.see("/ui/operate"), "Replicas and slots")
 	want(operator.see("/ui/workspaces"), "New workspace")
 	want(operator.send("/ui/workspaces", url.Values{"name": {"Made plainly"}}), "Made plainly")
+	short, err := admin().CreateWorkspace(t.Context(), "Short-lived")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(operator.see("/ui/workspaces/"+short.ID), "Short-lived")
+	want(operator.send("/ui/workspaces/"+short.ID+"/change", url.Values{"name": {"Short-lived"}, "uploads": {"3"}}), "Saved")
+	want(operator.send("/ui/workspaces/"+short.ID+"/delete", url.Values{"confirm": {"Short-lived"}}), "The server deletes this workspace")
 	me, err := c.Me(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,8 @@ type Engine interface {
 	// WriteWithEvents is Write for a do that returns events, which are accepted
 	// in the same transaction. It offers the deliveries of theirs that are due.
 	WriteWithEvents(ctx context.Context, do func(Tx) ([]feedmill.Event, error)) error
+	// RemoveDeliveries removes deliveries of a workspace; see [Store.RemoveDeliveries].
+	RemoveDeliveries(ctx context.Context, workspace feedmill.ID, after string, limit int) (next string, n int64, err error)
 }
 
 // Tx is a transaction.

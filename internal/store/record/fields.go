@@ -3,11 +3,11 @@ package record
 import "github.com/feedmill/feedmill"
 
 // WorkspaceColumns are the columns of Workspace.
-const WorkspaceColumns = `id, name, created_at`
+const WorkspaceColumns = `id, name, created_at, external_id, metadata, quotas, last_request_at`
 
-// Workspace lists the fields of a workspace.
+// Workspace lists the fields of a workspace, without those of its deletion.
 func Workspace(w *feedmill.Workspace, k Kinds) []any {
-	return []any{&w.ID, &w.Name, k.Time(&w.CreatedAt)}
+	return []any{&w.ID, &w.Name, k.Time(&w.CreatedAt), &w.ExternalID, &w.Metadata, JSON(&w.Quotas), k.Time(&w.LastRequestAt)}
 }
 
 // KeyColumns are the columns of Key.

@@ -76,7 +76,7 @@ func (s Store) RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time
 
 // keepAdmin refuses to have revoked a key of the default workspace that was its last admin.
 func (s Store) keepAdmin(ctx context.Context, tx Tx, workspace, revoked feedmill.ID, at time.Time) error {
-	w, err := one(ctx, tx, s, Workspace, `SELECT `+WorkspaceColumns+` FROM workspaces WHERE id = ?1`, workspace)
+	w, err := s.workspace(ctx, tx, `WHERE id = ?1`, workspace)
 	if err != nil || w.Name != feedmill.DefaultWorkspace {
 		return err
 	}
@@ -101,12 +101,16 @@ func (s Store) keepAdmin(ctx context.Context, tx Tx, workspace, revoked feedmill
 	}
 }
 
-// TouchKeys notes when keys were last used; a time before the one known is
+// TouchKeys notes when keys and workspaces were last used; a time before the one known is
 // ignored. Replicas do it in the same order, so that they cannot lock each other out.
 func (s Store) TouchKeys(ctx context.Context, used map[feedmill.ID]time.Time) error {
 	var touch []Statement
 	for _, id := range slices.Sorted(maps.Keys(used)) {
-		touch = append(touch, Statement{`UPDATE keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)`, []any{s.time(used[id]), id}})
+		query := `UPDATE keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)`
+		if feedmill.IsID(feedmill.PrefixWorkspace, string(id)) {
+			query = `UPDATE workspaces SET last_request_at = ?1 WHERE id = ?2 AND (last_request_at IS NULL OR last_request_at < ?1)`
+		}
+		touch = append(touch, Statement{query, []any{s.time(used[id]), id}})
 	}
 	return s.db.Write(ctx, func(tx Tx) error { return tx.Send(ctx, touch...) })
 }

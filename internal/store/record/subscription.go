@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func (s Store) subscriptionValues(sub feedmill.Subscription) []any {
 // CreateSubscriptions adds all of them or none. A workspace that is not there
 // is feedmill.ErrNotFound. With most, which is for subscriptions or for listeners
 // and not for both together, their workspace has no more than that in the end;
-// else that is a feedmill.QuotaError.
+// else that is a feedmill.QuotaError. A quota of the workspace replaces most for subscriptions.
 func (s Store) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error {
 	return s.CreateAll(ctx, []Creation{s.NewCreation(ctx, subs, most, response)})
 }
@@ -95,12 +96,16 @@ func (s Store) checkQuotas(ctx context.Context, tx Tx, calls []Creation) error {
 	}
 	counts := make(map[counted]int)
 	for _, c := range calls {
-		if c.most <= 0 {
-			continue
-		}
-		of := counted{c.subs[0].Workspace, live}
+		of, most, limited := counted{c.subs[0].Workspace, live}, c.most, false
 		if c.subs[0].Listening() {
 			of.kind = listening
+		} else if own, err := s.subscriptionQuota(ctx, tx, of.workspace); err != nil {
+			return err
+		} else if own != nil {
+			most, limited = *own, true
+		}
+		if most <= 0 && !limited {
+			continue
 		}
 		n, known := counts[of]
 		if !known {
@@ -109,11 +114,22 @@ func (s Store) checkQuotas(ctx context.Context, tx Tx, calls []Creation) error {
 				return err
 			}
 		}
-		if counts[of] = n + len(c.subs); counts[of] > c.most {
-			return &feedmill.QuotaError{Left: max(c.most-n, 0)}
+		if counts[of] = n + len(c.subs); counts[of] > most {
+			return &feedmill.QuotaError{Left: max(most-n, 0), Most: most}
 		}
 	}
 	return nil
+}
+
+// subscriptionQuota is how many subscriptions a workspace may have by a quota of its own, nil
+// without one.
+func (s Store) subscriptionQuota(ctx context.Context, tx Tx, workspace feedmill.ID) (*int, error) {
+	var q feedmill.Quotas
+	err := tx.One(ctx, `SELECT quotas FROM workspaces WHERE id = ?1`, []any{workspace}, JSON(&q))
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return nil, nil // what the insert reports
+	}
+	return q.Subscriptions, err
 }
 
 // countSubscriptions counts those of a workspace that are of a kind.

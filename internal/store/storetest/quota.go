@@ -51,6 +51,25 @@ var quotaCases = []testCase{
 		wantLeft(t, s, one, 2, 1)
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{three}, 0, nil))
 	}},
+	{name: "a quota of the workspace replaces that of the server", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		for _, c := range []struct {
+			own  *int
+			most int
+			fits int
+		}{{new(2), 1, 2}, {new(3), 0, 1}, {nil, 4, 1}, {new(0), 9, 0}} {
+			_, err := s.ChangeWorkspace(ctx, w.ID, func(w *feedmill.Workspace) error { w.Quotas.Subscriptions = c.own; return nil })
+			must(t, err)
+			for range c.fits {
+				must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{newSubscription(w.ID, "metric.*")}, c.most, nil))
+			}
+			err = s.CreateSubscriptions(ctx, []feedmill.Subscription{newSubscription(w.ID, "metric.*")}, c.most, nil)
+			if _, ok := errors.AsType[*feedmill.QuotaError](err); !ok {
+				t.Errorf("%+v: one more is created: %v", c, err)
+			}
+		}
+	}},
 	{name: "listeners have a quota of their own", run: func(t *testing.T, open func(*testing.T) Store) {
 		s := open(t)
 		w := newWorkspace(t, s)

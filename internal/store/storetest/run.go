@@ -33,6 +33,7 @@ func Run(t *testing.T, e Engine) {
 			cases []testCase
 		}{
 			{"workspaces", workspaceCases},
+			{"deletions", deletionCases},
 			{"keys", keyCases},
 			{"sessions", sessionCases},
 			{"sign-ins", signInCases},

@@ -12,6 +12,7 @@ import (
 // Store is everything that a store does, in the words of those who use it.
 type Store interface {
 	Workspaces
+	Deletions
 	Keys
 	Sessions
 	Responses

@@ -19,6 +19,7 @@ from .types import (
     ChangeDataFeedBody,
     ChangeSubscriptionBody,
     ChangeVersionBody,
+    ChangeWorkspaceBody,
     Check,
     Checks,
     CloudEvent,
@@ -191,6 +192,17 @@ class Operations(Transport):
     ) -> FeedVersion:
         """Pin or unpin a version: ``PATCH /data_feeds/{id}/versions/{version}``."""
         return self._data("PATCH", f"/data_feeds/{_quote(id, safe='')}/versions/{_quote(str(version), safe='')}", {}, body=body, content_type=content_type, headers=headers)
+
+    def change_workspace(
+        self,
+        id: str,
+        body: ChangeWorkspaceBody,
+        *,
+        content_type: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Workspace:
+        """Change a workspace: ``PATCH /workspaces/{id}``."""
+        return self._data("PATCH", f"/workspaces/{_quote(id, safe='')}", {}, body=body, content_type=content_type, headers=headers)
 
     def compare_definitions(
         self,
@@ -381,6 +393,16 @@ class Operations(Transport):
     ) -> None:
         """Delete a subscription: ``DELETE /events/subscriptions/{id}``."""
         self._none("DELETE", f"/events/subscriptions/{_quote(id, safe='')}", {}, headers=headers)
+
+    def delete_workspace(
+        self,
+        id: str,
+        *,
+        confirm: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> Workspace:
+        """Delete a workspace: ``DELETE /workspaces/{id}``."""
+        return self._data("DELETE", f"/workspaces/{_quote(id, safe='')}", {"confirm": confirm}, headers=headers)
 
     def docs(
         self,

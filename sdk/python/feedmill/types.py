@@ -135,6 +135,13 @@ class ChangeVersionBody(TypedDict):
     pinned: bool
 
 
+class ChangeWorkspaceBody(TypedDict):
+    externalId: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Any]]
+    name: NotRequired[str]
+    quotas: NotRequired[Quotas]
+
+
 class Check(TypedDict):
     before: int
     check: Literal['minRows', 'maxDrop', 'notNull', 'unique', 'expectEvery']
@@ -371,7 +378,10 @@ class CreateSubscriptionPartialErrorsItem(TypedDict):
 
 
 class CreateWorkspaceBody(TypedDict):
+    externalId: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Any]]
     name: str
+    quotas: NotRequired[Quotas]
 
 
 class CreationUrlResponse(TypedDict):
@@ -986,7 +996,7 @@ class Me(TypedDict):
     scopes: list[Literal['api:read', 'api:write', 'events:publish', 'admin']]
     session: MeSession | None
     subject: NotRequired[str]
-    workspace: Workspace
+    workspace: WorkspaceName
 
 
 class MeEnvelope(TypedDict):
@@ -1397,6 +1407,15 @@ QueryJoin = TypedDict(
 class QueryJoinOnItem(TypedDict):
     left: str
     right: str
+
+
+class Quotas(TypedDict):
+    """The limits of the workspace. Null is the server's default. The limits of concurrent work apply to each server."""
+
+    concurrentQueries: NotRequired[int | None]
+    concurrentUploads: NotRequired[int | None]
+    storedBytes: NotRequired[int | None]
+    subscriptions: NotRequired[int | None]
 
 
 class ReadSubscription(TypedDict):
@@ -2318,8 +2337,36 @@ class WholeRefresh(TypedDict):
 
 class Workspace(TypedDict):
     createdAt: str
+    deleting: NotRequired[WorkspaceDeleting]
+    externalId: str | None
+    id: str
+    lastRequestAt: str | None
+    metadata: dict[str, Any]
+    name: str
+    quotas: Quotas
+    usage: WorkspaceUsage
+
+
+class WorkspaceDeleting(TypedDict):
+    """The progress of the deletion in records and files. `total` is 0 until they are counted."""
+
+    done: int
+    total: int
+
+
+class WorkspaceName(TypedDict):
+    createdAt: str
     id: str
     name: str
+
+
+class WorkspaceUsage(TypedDict):
+    concurrentQueries: int
+    concurrentUploads: int
+    eventsPerDay: int
+    feeds: int
+    storedBytes: int
+    subscriptions: int
 
 AggregateName: TypeAlias = Literal['sum', 'avg', 'min', 'max', 'count', 'countDistinct']
 BreakerState: TypeAlias = Literal['closed', 'open', 'halfOpen', 'unknown']
@@ -2328,6 +2375,7 @@ DeliveryState: TypeAlias = Literal['pending', 'delivering', 'delivered', 'retryi
 Duration: TypeAlias = str
 EventId: TypeAlias = str
 ExpectEvery: TypeAlias = str
+ExternalID: TypeAlias = str | None
 FeedKey: TypeAlias = list[str]
 FeedMode: TypeAlias = Literal['replace', 'append', 'merge']
 FeedSource: TypeAlias = UploadSource | FeedSource2
@@ -2335,6 +2383,7 @@ FilterValues: TypeAlias = list[str | float | bool | None | FilterValuesItem2]
 Handle: TypeAlias = str
 ListenerLine: TypeAlias = ListenerLine1 | ListenerLine2 | ListenerLine3
 ManifestField: TypeAlias = ManifestField | None
+Metadata: TypeAlias = dict[str, Any]
 Name: TypeAlias = str
 NewConnection: TypeAlias = NewConnection1 | NewConnection2 | NewConnection3 | NewConnection4
 RestAuth: TypeAlias = Any

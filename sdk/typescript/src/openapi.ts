@@ -1693,10 +1693,21 @@ export interface paths {
         get: operations["getWorkspace"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a workspace
+         * @description Scope `admin`, of the workspace `default`. Requests with credentials of the workspace are refused from then on (on other replicas after a second). The server
+         *     removes all its records and files in the background, and continues after a restart. Until then the workspace has the member `deleting`.
+         *     Another name in `confirm` returns 409 `confirm-mismatch`. The workspace `default` cannot be deleted (409 `default-workspace`).
+         */
+        delete: operations["deleteWorkspace"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a workspace
+         * @description Scope `admin`, of the workspace `default`. Missing members stay as they are. `metadata` replaces the previous object. A quota that is null becomes the
+         *     server's default. A quota below the current usage only refuses what would be added. The workspace `default` cannot be renamed (409 `default-workspace`).
+         */
+        patch: operations["changeWorkspace"];
         trace?: never;
     };
 }
@@ -2052,6 +2063,8 @@ export interface components {
          * @example 1d
          */
         ExpectEvery: string;
+        /** @description The id of the workspace in the operator's own system, unique among workspaces. */
+        ExternalID: string | null;
         FeedError: {
             at: components["schemas"]["Timestamp"];
             detail: string;
@@ -2365,7 +2378,7 @@ export interface components {
             };
             /** @description The subject of a JWT, or of a sign-in at the OIDC issuer. */
             subject?: string;
-            workspace: components["schemas"]["Workspace"];
+            workspace: components["schemas"]["WorkspaceName"];
         };
         MeEnvelope: {
             data: components["schemas"]["Me"];
@@ -2375,6 +2388,8 @@ export interface components {
             /** @description The path of this resource. `GET` it to read the resource again. */
             url: string;
         };
+        /** @description A JSON object of the operator, at most 16 KiB. Feedmill does not interpret it. */
+        Metadata: Record<string, unknown>;
         MySQLConfig: {
             /** @description CA certificates in PEM that verify the server certificate. The default is the certificates that the system trusts. Requires a mode that verifies the certificate. */
             caCert?: string | null;
@@ -2722,6 +2737,17 @@ export interface components {
             }[];
             /** @description The name of the view, as listed by `GET /query_builder/services/{serviceName}/views`. */
             view: string;
+        };
+        /** @description The limits of the workspace. Null is the server's default. The limits of concurrent work apply to each server. */
+        Quotas: {
+            /** @description Concurrent reads of rows, queries and query previews. Default: no limit; queries wait for a worker. */
+            concurrentQueries?: number | null;
+            /** @description Concurrent uploads and previews. Default: 32. */
+            concurrentUploads?: number | null;
+            /** @description Disk space of feeds. Default: `maxStoredBytes`. */
+            storedBytes?: number | null;
+            /** @description Subscriptions. Default: `maxSubscriptions`. */
+            subscriptions?: number | null;
         };
         ReadSubscription: {
             breaker: components["schemas"]["BreakerState"];
@@ -3769,6 +3795,33 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         Workspace: {
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description The progress of the deletion in records and files. `total` is 0 until they are counted. */
+            deleting?: {
+                done: number;
+                total: number;
+            };
+            externalId: components["schemas"]["ExternalID"];
+            id: string;
+            /** @description When a credential of the workspace was last used, with a delay of a few seconds. */
+            lastRequestAt: components["schemas"]["Timestamp"] | null;
+            metadata: components["schemas"]["Metadata"];
+            name: components["schemas"]["Name"];
+            quotas: WithRequired<components["schemas"]["Quotas"], "storedBytes" | "subscriptions" | "concurrentUploads" | "concurrentQueries">;
+            usage: {
+                /** @description Queries in progress on the server that responds. */
+                concurrentQueries: number;
+                /** @description Uploads in progress on the server that responds. */
+                concurrentUploads: number;
+                /** @description Events of the last 24 hours. */
+                eventsPerDay: number;
+                feeds: number;
+                /** @description Bytes of the versions and uploaded files of feeds. */
+                storedBytes: number;
+                subscriptions: number;
+            };
+        };
+        WorkspaceName: {
             createdAt: components["schemas"]["Timestamp"];
             id: string;
             name: components["schemas"]["Name"];
@@ -7692,7 +7745,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    externalId?: components["schemas"]["ExternalID"];
+                    metadata?: components["schemas"]["Metadata"];
                     name: components["schemas"]["Name"];
+                    quotas?: components["schemas"]["Quotas"];
                 };
             };
         };
@@ -7725,6 +7781,74 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description The workspace. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Workspace"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    deleteWorkspace: {
+        parameters: {
+            query: {
+                /** @description The name of the workspace. */
+                confirm: string;
+            };
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deletion has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Workspace"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    changeWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    externalId?: components["schemas"]["ExternalID"];
+                    metadata?: components["schemas"]["Metadata"];
+                    name?: components["schemas"]["Name"];
+                    quotas?: components["schemas"]["Quotas"];
+                };
+            };
+        };
         responses: {
             /** @description The workspace. */
             200: {
