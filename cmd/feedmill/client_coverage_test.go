@@ -495,8 +495,9 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"UpdateRestFeed": func(ctx context.Context) error {
 			return second(c.UpdateRestFeed(ctx, fetched.ID, []byte("schedule: {every: 1h}")))
 		},
-		"ServiceSchema":  func(ctx context.Context) error { return second(c.ServiceSchema(ctx)) },
-		"RestFeedSchema": func(ctx context.Context) error { return second(c.RestFeedSchema(ctx)) },
+		"ServiceSchema":    func(ctx context.Context) error { return second(c.ServiceSchema(ctx)) },
+		"RestFeedSchema":   func(ctx context.Context) error { return second(c.RestFeedSchema(ctx)) },
+		"DefinitionSchema": func(ctx context.Context) error { return second(c.DefinitionSchema(ctx)) },
 
 		"OpenAPI": func(ctx context.Context) error { return second(c.OpenAPI(ctx)) },
 	})
