@@ -61,7 +61,7 @@ var specials = map[string]special{
 	"createSession": {examplesOnly: true, allow: []int{401}},
 	// What is read as another format than it is can turn out to be no data.
 	"createDataFeed":  {data: true, fixed: ofUpload, undrawn: append([]string{"path", "explode", "sheet", "entry", "columns", "sourceOf", "preview", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
-	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: append([]string{"preview", "path", "explode", "sheet", "entry", "columns"}, feedmill.ReadingOptionNames...), allow: []int{422}},
+	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: append([]string{"preview", "compare", "path", "explode", "sheet", "entry", "columns"}, feedmill.ReadingOptionNames...), allow: []int{422}},
 	"replaceDataFeed": {data: true, undrawn: append([]string{"preview", "path", "explode", "sheet", "entry", "columns", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
 	"changeDataFeed":  {examplesOnly: true},
 	"createLink":      {examplesOnly: true},
