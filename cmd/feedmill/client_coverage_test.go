@@ -144,6 +144,10 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		}
 		return made.Created[0].ID, nil
 	}
+	newAlert := func(ctx context.Context) (string, error) {
+		made, err := c.CreateAlert(ctx, client.NewAlert{Name: "an alert", Slack: endpoint.URL})
+		return made.ID, err
+	}
 	newKey := func(ctx context.Context) (client.Key, error) {
 		return c.CreateKey(ctx, client.NewKey{Name: "a key", Scopes: []string{"api:read"}})
 	}
@@ -252,6 +256,29 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 				return err
 			}
 			return c.DeleteSubscription(ctx, id)
+		},
+		"CreateAlert": func(ctx context.Context) error { return second(newAlert(ctx)) },
+		"Alerts":      func(ctx context.Context) error { return second(c.Alerts(ctx)) },
+		"Alert": func(ctx context.Context) error {
+			id, err := newAlert(ctx)
+			if err != nil {
+				return err
+			}
+			return second(c.Alert(ctx, id))
+		},
+		"SetAlertState": func(ctx context.Context) error {
+			id, err := newAlert(ctx)
+			if err != nil {
+				return err
+			}
+			return c.SetAlertState(ctx, id, feedmill.SubscriptionPaused)
+		},
+		"DeleteAlert": func(ctx context.Context) error {
+			id, err := newAlert(ctx)
+			if err != nil {
+				return err
+			}
+			return c.DeleteAlert(ctx, id)
 		},
 		"PreviewSubscription": func(ctx context.Context) error {
 			return second(c.PreviewSubscription(ctx, client.SubscriptionSample{Events: []string{"metric.*"}, Filter: `event.type == "metric.created"`}, client.EventSample{Type: "metric.created"}))
