@@ -168,6 +168,7 @@ var unaudited = map[string]string{
 	"POST /events":                         "events are a log of their own",
 	"POST /data_feeds/{id}/refresh":        "refreshes are a log of their own",
 	"POST /events/subscriptions/{id}/test": "it is sent and nothing is stored",
+	"POST /events/listeners/{id}/test":     "it is sent and nothing is stored",
 	"DELETE /definitions/apply":            "it ends a reservation, which changes nothing else",
 	"POST /events/listeners/{id}/answers":  "it ends deliveries as the answer of an endpoint does",
 }

@@ -129,7 +129,7 @@ func TestBadCreations(t *testing.T) {
 	events("null inside", `[null]`, "/events/0")
 	events("unknown", `["metric.craeted"]`, "/events/0")
 	events("two unknown", `["nothing.at.all","tag.*","x"]`, "/events/0", "/events/2")
-	events("everything", `["*"]`, "/events/0")
+	events("everything and more", `["*","metric.*"]`, "/events")
 	events("half a wildcard", `["metric.cre*"]`, "/events/0")
 	events("wildcard of a part", `["datafeed.*"]`, "/events/0")
 	events("empty", `[""]`, "/events/0")

@@ -79,7 +79,7 @@ var specials = map[string]special{
 // document promises.
 func TestConformance(t *testing.T) {
 	d := readDocument(t)
-	s := start(t, setup{})
+	s, _ := mailing(t)
 	drive := &driver{service: s, generator: &generator{document: d, known: new(resources)}, lacking: make(map[string]string)}
 	for _, scope := range everyScope {
 		others := slices.DeleteFunc(slices.Clone(everyScope), func(other string) bool { return other == scope })

@@ -133,6 +133,8 @@ func TestMetaURLOfEveryResponse(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		workspace := do("createWorkspace", "", `{"name":"`+name+`"}`)
 		do("getWorkspace", "", "", workspace)
+		do("changeWorkspace", "", `{"externalId":"`+name+`"}`, workspace)
+		do("deleteWorkspace", "?confirm="+name, "", workspace)
 		do("getKey", "", "", do("createKey", "", `{"name":"`+name+`","scopes":["api:read"]}`))
 		connection := do("createConnection", "", `{"serviceName":"`+name+`","connector":"mysql","config":{"host":"127.0.0.1","database":"shop","user":"reader"}}`)
 		do("getConnection", "", "", connection)
@@ -145,6 +147,7 @@ func TestMetaURLOfEveryResponse(t *testing.T) {
 		feed := do("createDataFeed", "?type=dataUpload", `[{"a":1}]`)
 		do("getDataFeed", "", "", feed)
 		do("changeDataFeed", "", `{"name":"`+name+`"}`, feed)
+		do("readChecks", "", "", feed)
 		do("changeColumns", "", `[{"id":"c1","description":"`+name+`"}]`, feed)
 		do("replaceDataFeed", "", `[{"a":2}]`, feed)
 		do("readProfile", "", "", feed)

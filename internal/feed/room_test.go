@@ -19,6 +19,10 @@ func (s storedBytes) StoredFiles(_ context.Context, workspace feedmill.ID) (int6
 	return s[workspace], nil, nil
 }
 
+func (s storedBytes) WorkspaceByID(_ context.Context, id feedmill.ID) (feedmill.Workspace, error) {
+	return feedmill.Workspace{ID: id}, nil
+}
+
 func (s storedBytes) MeasureOriginal(context.Context, string, int64) error { return nil }
 
 // TestParallelUploadsShareTheQuota reads two uploads of one workspace at the same time, beside

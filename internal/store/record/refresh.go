@@ -22,7 +22,7 @@ func (s Store) putRefresh(workspace feedmill.ID, r feedmill.Refresh, superseded 
 	put.SQL += ` ON CONFLICT (workspace_id, feed_id, id) DO UPDATE SET state = excluded.state, started_at = excluded.started_at, ended_at = excluded.ended_at,
 		requests = excluded.requests, pages = excluded.pages, bytes_in = excluded.bytes_in, rows_in = excluded.rows_in, rows_stored = excluded.rows_stored,
 		rows_rejected = excluded.rows_rejected, rejects = excluded.rejects, version = excluded.version, unchanged = excluded.unchanged,
-		warnings = excluded.warnings, error = excluded.error, parts = excluded.parts, parts_done = excluded.parts_done, changes = excluded.changes,
+		warnings = excluded.warnings, error = excluded.error, parts = excluded.parts, parts_done = excluded.parts_done, changes = excluded.changes, checks = excluded.checks,
 		triggered_by = excluded.triggered_by, stage = excluded.stage, rows_superseded = excluded.rows_superseded, rows_known = excluded.rows_known, superseded = excluded.superseded`
 	return append(s.useObjects(workspace, r.Rejects), put)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // TestSharedCommit puts changes into one transaction, some of which fail: each
@@ -39,7 +38,7 @@ func TestSharedCommit(t *testing.T) {
 				results[i] = make(chan error, 1)
 				db.queue <- &change{repeatable: q.repeatable, done: results[i], do: func(tx *tx) error {
 					runs[i]++
-					if _, err := tx.exec(`INSERT INTO workspaces (`+record.WorkspaceColumns+`) VALUES (?, ?, 0)`, ids[i], ids[i]); err != nil {
+					if _, err := tx.exec(`INSERT INTO workspaces (id, name, created_at) VALUES (?, ?, 0)`, ids[i], ids[i]); err != nil {
 						return err
 					}
 					return q.err
@@ -76,7 +75,7 @@ func TestUnavailableUndoesAll(t *testing.T) {
 		waitUntilTaken(held)
 		id := feedmill.NewID(feedmill.PrefixWorkspace)
 		good := &change{done: make(chan error, 1), do: func(tx *tx) error {
-			_, err := tx.exec(`INSERT INTO workspaces (`+record.WorkspaceColumns+`) VALUES (?, 'n', 0)`, id)
+			_, err := tx.exec(`INSERT INTO workspaces (id, name, created_at) VALUES (?, 'n', 0)`, id)
 			return err
 		}}
 		full := &change{repeatable: repeatable, done: make(chan error, 1), do: func(*tx) error { return feedmill.ErrUnavailable }}

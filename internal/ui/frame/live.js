@@ -48,7 +48,7 @@ function heard(event) { if (event.feed && concerns(event.resource)) fresh(); }
 
 // lead reads the stream for all tabs for as long as this one is visible.
 function lead() {
-  if (leading || document.hidden || !navigator.locks || !channel) return;
+  if (leading || !document.querySelector('.rail') || document.hidden || !navigator.locks || !channel) return;
   const ended = new AbortController();
   leading = ended;
   navigator.locks.request('feedmill-events', { signal: ended.signal }, () => new Promise((done) => {

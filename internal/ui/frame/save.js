@@ -23,6 +23,7 @@ export function saving() {
   const words = bar.querySelector('span');
   const save = bar.querySelector('[value="save"]');
   const discard = bar.querySelector('a');
+  if (!save || !discard) return; // a key that can only read
   const idle = words.textContent;
   const given = bar.hasAttribute('data-changes');
   let sent = false;
