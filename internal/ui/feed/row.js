@@ -143,6 +143,7 @@ export function drawer({ frame, columns, total, group, parse, step, closed }) {
       list.append(...names.map((name, i) => field({ name: name ?? '', type: '' }, values[i])));
       body.append(list);
       hidden.hidden = true;
+      body.focus(); // the button that had the focus is gone
     } catch {
       announce('Reading the hidden columns failed. Try again.');
     }
