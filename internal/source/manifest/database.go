@@ -180,3 +180,14 @@ func textAt(doc *strictjson.Value, pointer string) string {
 	}
 	return ""
 }
+
+// FieldNames lists the names of the fields that the manifest describes.
+func (a *api) FieldNames(context.Context) (map[string][]string, error) {
+	names := make(map[string][]string)
+	for _, v := range a.manifest.Views {
+		for _, f := range v.Fields {
+			names[v.Name] = append(names[v.Name], f.Name)
+		}
+	}
+	return names, nil
+}

@@ -47,6 +47,7 @@ type Store interface {
 	Links
 	Handles
 	Connections
+	SQLViews
 	FanOuts
 	Filters
 

@@ -63,20 +63,28 @@ func (f *file) Ping(ctx context.Context) error {
 	})
 }
 
-const selectViews = `SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
+const selectViews = `SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
 
 // Views lists the tables and views.
 func (f *file) Views(ctx context.Context) ([]database.View, error) {
 	var views []database.View
+	var tables []counted
 	err := f.read(ctx, "", func(ctx context.Context) error {
-		return f.each(ctx, selectViews, nil, func(row []dialect.Cell) error {
+		err := f.each(ctx, selectViews, nil, func(row []dialect.Cell) error {
 			v := database.View{Name: database.ViewName("", string(row[0].Text), true), Kind: database.KindTable, RowEstimate: -1}
 			if string(row[1].Text) == "view" {
 				v.Kind = database.KindView
 			}
+			if string(row[1].Text) == "table" {
+				tables = append(tables, counted{string(row[0].Text), len(views), !isTrue(row[2])})
+			}
 			views = append(views, v)
 			return nil
 		})
+		if err != nil {
+			return err
+		}
+		return f.estimate(ctx, views, tables)
 	})
 	return views, err
 }
@@ -100,7 +108,7 @@ func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (da
 	t.View = name
 	err = f.read(ctx, name, t.describe)
 	if err == nil && stamp != "" {
-		f.known.keep(t, stamp)
+		f.known.keep(t, t.View, stamp)
 	}
 	return t.under(rules), err
 }
