@@ -102,7 +102,7 @@ func useSQLView(t *testing.T, s *service, db *realDatabase, service string) {
 	}
 	reverse := send("POST", "/query_builder/preview", `{"serviceName":"`+service+`","viewName":"named","query":{"joins":[{"view":"orders","as":"o","kind":"left","on":[{"left":"id","right":"customer_id"}]},{"view":"named","as":"n","on":[{"left":"o.id","right":"id"}]}],
 		"fields":[{"field":"customer"},{"field":"total","from":"o","aggregate":"sum"},{"field":"id","from":"n","aggregate":"count","as":"n"}],"sort":[{"field":"customer"}]}}`, 200)
-	if !strings.Contains(reverse, `"rows":[{"customer":"Ada","total":42.75,"n":2},{"customer":"Bob","total":7,"n":1}]`) {
+	if !strings.Contains(reverse, `"rows":[{"customer":"Ada","total":42.75,"n":2},{"customer":"Bob","total":7.00,"n":1}]`) {
 		t.Error(reverse)
 	}
 	if _, r := s.refreshed(t, joined.ID); r.State != "succeeded" {
