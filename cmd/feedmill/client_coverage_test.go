@@ -362,7 +362,8 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			return nil
 		},
 		"ListenSecret": func(context.Context) error {
-			if c.ListenSecret() != c.ListenSecret() {
+			first := c.ListenSecret()
+			if second := c.ListenSecret(); second != first {
 				return errors.New("the secret changes")
 			}
 			return nil

@@ -265,9 +265,11 @@ func TestTokenFailures(t *testing.T) {
 		}, "the token endpoint returned 400 Bad Request", true},
 		"error in 200": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"error":"invalid_scope"}`) }, "(invalid_scope)", true},
 		"down":         {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "the token endpoint returned 503", true},
-		"redirect":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", 307) }, "the token endpoint returned 307", true},
-		"no JSON":      {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `s3cret`) }, "not a valid JSON object", true},
-		"no token":     {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"token":"s3cret"}`) }, "has no access_token", true},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
+		}, "the token endpoint returned 307", true},
+		"no JSON":  {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `s3cret`) }, "not a valid JSON object", true},
+		"no token": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"token":"s3cret"}`) }, "has no access_token", true},
 		"other type": {func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w, `{"access_token":"s3cret","token_type":"mac"}`)
 		}, "token_type is not bearer", true},

@@ -186,12 +186,12 @@ func TestOverflow(t *testing.T) {
 		}
 	}
 	// Texts stay bounded where each field repeats the one before it.
-	fields, row := table()
+	fields, _ := table()
 	text := strings.Repeat("x", feedmill.MaxComputedText/2+1)
 	c, v := one("t", textOf(text))
 	s, _ := Parse("concat(t, t)")
 	n, _ := Check(s, append(fields[:0:0], Field{Column: &c}))
-	row = []columnar.Vector{v}
+	row := []columnar.Vector{v}
 	if err := NewEvaluator(n, func(int) int { return 0 }, time.UTC).Add(row, 0, &result{}); !errors.Is(err, ErrOverflow) {
 		t.Errorf("a text of more than the maximum: %v", err)
 	}

@@ -57,7 +57,6 @@ func (quiet) Println(...any)        {}
 
 type session struct {
 	*Server
-	user string
 }
 
 // NewSession counts a connection.
