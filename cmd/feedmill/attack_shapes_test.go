@@ -36,7 +36,7 @@ var shapes = attack{name: "tables of random shapes", lasts: time.Minute, prepare
 		all.Go(func() {
 			s := &shaper{url: h.URL, key: h.Key, random: rand.New(rand.NewPCG(seed, uint64(i))), statuses: &statuses}
 			for ok := true; ok; ok = a.stopped.Err() == nil {
-				if err := s.attack(ctx, longOr(1<<20, 300<<20)); err != nil {
+				if err := s.attack(ctx, longOr(1<<18, 300<<20)); err != nil {
 					a.t.Error(err)
 					return
 				}
