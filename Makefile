@@ -23,7 +23,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The date of the documentation is the date of the commit, so that builds are reproducible.
 DATE := $(shell git log -1 --format=%cs 2>/dev/null)
 
-# The tests run with the race detector. Compiling SQLite takes more than a
+# Most tests run with the race detector. Compiling SQLite takes more than a
 # minute for each mode of building, so the linters ask for the same mode and
 # find what the tests need, or the tests what the linters needed.
 MODE := -race
@@ -80,13 +80,23 @@ release:
 # runs on the two of the smallest machine, because many wait for leases, retries
 # and processes. The packages that take longest start first, so that none of them
 # runs alone at the end. Debugging information would only make linking slower;
-# stack traces do not need it. What the tests leave idle is for staticcheck, which
-# needs minutes without its cache; it stands back whenever a test wants the processor.
-SLOW := ./internal/app ./cmd/feedmill ./internal/app/browser ./internal/store/postgres ./internal/lake/worker ./internal/deliver
+# stack traces do not need it.
+#
+# The tests of cmd/feedmill run beside them without the race detector, as the released
+# program does: they start servers, kill them and bound their memory. The same code
+# runs with the detector in internal/app.
+#
+# What the tests leave idle is for staticcheck, which needs minutes without its cache;
+# it stands back whenever a test wants the processor.
+PROGRAM := ./cmd/feedmill
+SLOW := ./internal/app ./internal/app/browser ./internal/store/postgres ./internal/lake/worker ./internal/deliver
+TESTS := -ldflags=-w -shuffle=on -vet=off -timeout 30m
 
 test: setup vet $(STATICCHECK) $(OPENAPI_TOOLS) $(READERS) $(MCP_CLIENT) $(S3_SERVER)
-	@nice -n 19 sh -c '$(CHECKS)' >bin/staticcheck.log 2>&1 & checks=$$!; code=0; \
-		GORACE=atexit_sleep_ms=10 go test $(MODE) -ldflags=-w -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m $(SLOW) ./... || code=$$?; \
+	@nice -n 19 sh -c '$(CHECKS)' >bin/staticcheck.log 2>&1 & checks=$$!; \
+		go test $(TESTS) $(PROGRAM) >bin/program.log 2>&1 & program=$$!; code=0; \
+		GORACE=atexit_sleep_ms=10 go test $(MODE) $(TESTS) -p $$(nproc) $(SLOW) $$(go list ./... | grep -v /cmd/feedmill$$) || code=$$?; \
+		wait $$program || code=$$?; cat bin/program.log; \
 		wait $$checks || code=$$?; cat bin/staticcheck.log; exit $$code
 
 lint: vet staticcheck

@@ -93,7 +93,7 @@ func serveLimited(t *testing.T, group memoryGroup, env ...string) *process {
 	data := filepath.Join(t.TempDir(), "data")
 	if group == "" {
 		t.Log("no control group can be made here, so the server is not limited from outside")
-		return serve(t, data, env...)
+		return serve(t, data, append(env, "GOMEMLIMIT=250MiB")...) // what it takes for itself in the group
 	}
 	cmd, err := command(context.Background(), t.TempDir(), append(env, leashEnv+"=1"), "serve", "--listen=127.0.0.1:0", "--data="+data)
 	if err != nil {
