@@ -33,6 +33,8 @@ const loopback = "127.0.0.0/8"
 // These share a server, which takes seconds to start.
 func TestRabbitMQ(t *testing.T) {
 	s := startServer(t)
+	// RabbitMQ writes new queues to the disk after about two seconds, and testKilled needs one that survives.
+	addQueue(t, s.admin(t, "/"), "events", "", "", nil)
 	t.Run("message", s.testMessage)
 	t.Run("refusals", s.testRefusals)
 	t.Run("large messages", s.testLargeMessages)
@@ -159,7 +161,6 @@ func (s *server) testTLS(t *testing.T) {
 // Nothing is lost or reordered when the server is killed with messages in flight, and no more
 // is doubled than was in flight.
 func (s *server) testKilled(t *testing.T) {
-	addQueue(t, s.admin(t, "/"), "events", "", "", nil)
 	brokertest.Proof{
 		Endpoint: brokertest.Open(t, newKind(t, nil, loopback), s.url("?routingKey=events"), ""),
 		Cut:      func(t *testing.T) { s.kill(t); s.start(t) },
