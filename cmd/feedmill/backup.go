@@ -95,7 +95,7 @@ it starts within seconds.`,
 }
 
 func newFiles() *cobra.Command {
-	parent := &cobra.Command{Use: "files", Short: "Check the stored files of feeds"}
+	parent := &cobra.Command{Use: "files", Short: "Check and move the stored files of feeds"}
 	onlyHelps(parent)
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -114,6 +114,33 @@ the exit code is 1.`,
 		}
 		return app.CheckFiles(cmd.Context(), c, *deep, cmd.OutOrStdout())
 	}
-	parent.AddCommand(cmd)
+	parent.AddCommand(cmd, newFilesCopy())
 	return parent
+}
+
+func newFilesCopy() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "copy --to LOCATION",
+		Short: "Move the files of feeds to another folder or bucket",
+		Long: `Copies all files of feeds from the data folder, or from the bucket of FEEDMILL_BLOB_URL. The target is
+a bucket (s3://bucket/prefix?region=…) or the folder "files" of a data folder. Every copy is read
+back and compared. Then the store records the new location.
+
+Servers can run. They refuse new data for seconds before the switch, and after the switch until you
+restart them with the new location. Run an interrupted command again to continue it. The former
+files stay until you delete them.`,
+		Args: cobra.NoArgs,
+	}
+	load := settings(cmd)
+	to := cmd.Flags().String("to", "", "URL of a bucket, or the folder \"files\" of a data folder")
+	credentials := cmd.Flags().String("to-credentials", "", "shared credentials `FILE` of the target; default: those of the server")
+	_ = cmd.MarkFlagRequired("to") // which exists
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := load()
+		if err != nil {
+			return err
+		}
+		return app.MoveFiles(cmd.Context(), c, *to, *credentials, version, cmd.OutOrStdout())
+	}
+	return cmd
 }

@@ -70,6 +70,7 @@ feedmill feeds upload new-orders.csv --replace df_… --mode merge --key id`,
 	"feeds versions": `feedmill feeds versions df_…
 feedmill feeds versions df_… --restore 3`,
 	"files check": `feedmill files check --deep`,
+	"files copy":  `feedmill files copy --to "s3://feeds/feedmill?region=eu-central-1"`,
 	"feeds wait":  `feedmill feeds wait df_… --timeout 5m`,
 	"healthcheck": `feedmill healthcheck`,
 	"keys create": `feedmill keys create ci --scopes api:read,events:publish`,

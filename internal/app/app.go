@@ -57,6 +57,7 @@ type store interface {
 	feed.StageStore
 	share.PermitStore
 	Origin(ctx context.Context) (string, error)
+	FileLocation(ctx context.Context) (location, place string, err error)
 	StoreID(ctx context.Context, assign string) (string, error)
 	PausedFrom(ctx context.Context) (backup string, err error)
 	refresh.Store

@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/backup"
 	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/config"
@@ -25,6 +27,12 @@ const commandFolder = "command"
 // attachedStore is a store that is used beside its server.
 type attachedStore interface {
 	backup.Records
+	backup.Moves
+	// Origin identifies the database, and FileLocation is where its files were moved to.
+	Origin(ctx context.Context) (string, error)
+	FileLocation(ctx context.Context) (location, place string, err error)
+	// Processes are the servers that have reported since a time.
+	Processes(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
 	Resume(ctx context.Context) (was bool, err error)
 	Close() error
 }
@@ -82,6 +90,23 @@ func attach(ctx context.Context, c *config.Config) (_ *attached, err error) {
 	return a, nil
 }
 
+// attachCurrent is attach, for files that were not moved away.
+func attachCurrent(ctx context.Context, c *config.Config) (*attached, error) {
+	a, err := attach(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	held, err := a.files.Owner(ctx)
+	if err == nil && blob.Retired(held) {
+		_, place, failure := a.store.FileLocation(ctx)
+		err = errors.Join(failure, movedAway(place))
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
 func attachStore(ctx context.Context, c *config.Config) (attachedStore, error) {
 	if c.DatabaseURL != "" {
 		return asAttached(postgres.Attach(ctx, c.DatabaseURL))
@@ -133,7 +158,12 @@ func openBucket(ctx context.Context, c *config.Config, url, temp string) (*blob.
 	if err != nil {
 		return nil, fmt.Errorf("the URL of a bucket %w", err)
 	}
-	bucket, err := blob.OpenBucket(ctx, blob.BucketOptions{Location: at, AccessKey: c.BlobAccessKey, SecretKey: c.BlobSecretKey, Cache: temp})
+	return openCheckedBucket(ctx, blob.BucketOptions{Location: at, AccessKey: c.BlobAccessKey, SecretKey: c.BlobSecretKey, Cache: temp})
+}
+
+// openCheckedBucket opens a bucket that responds.
+func openCheckedBucket(ctx context.Context, o blob.BucketOptions) (*blob.Bucket, error) {
+	bucket, err := blob.OpenBucket(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +200,7 @@ func openBackups(ctx context.Context, c *config.Config, text, temp string) (loca
 // Backup copies the records of a store and the files that they name to a folder or bucket. The
 // server can run.
 func Backup(ctx context.Context, c *config.Config, target, release string, log bool, out io.Writer) (err error) {
-	a, err := attach(ctx, c)
+	a, err := attachCurrent(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -240,7 +270,7 @@ func VerifyBackups(ctx context.Context, c *config.Config, source string, out io.
 
 // CheckFiles checks that all files of a store exist and are undamaged. The server can run.
 func CheckFiles(ctx context.Context, c *config.Config, deep bool, out io.Writer) (err error) {
-	a, err := attach(ctx, c)
+	a, err := attachCurrent(ctx, c)
 	if err != nil {
 		return err
 	}

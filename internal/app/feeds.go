@@ -71,7 +71,11 @@ func (a *App) newFeeds(ctx context.Context, version, address string, m machine.M
 	if err != nil {
 		return nil, err
 	}
-	files := feed.NewVerifiedFiles(feed.NewRecordedFiles(blobs, a.store, holder), a.store, a.log, metrics)
+	location, _, err := a.store.FileLocation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files := feed.NewVerifiedFiles(feed.NewRecordedFiles(blobs, a.store, holder, location), a.store, a.log, metrics)
 	pool := lake.NewPool(lake.PoolConfig{
 		Temp: temp, TempBytes: queryTemp, CheckDisk: room.Disk.Check, TakeDisk: room.Disk.Take, Log: a.log,
 		Workers: m.Workers, Large: m.Large, Memory: m.Worker, Process: 2 * (m.Worker + machine.WorkerBase), Held: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,

@@ -33,7 +33,7 @@ func (s *service) feeds(t *testing.T) *feed.Feeds {
 	t.Cleanup(func() { blobs.Close() })
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir()})
 	t.Cleanup(pool.Close)
-	files := feed.NewVerifiedFiles(feed.NewRecordedFiles(blobs, s.app.store, "test"), s.app.store, s.app.log, nil)
+	files := feed.NewVerifiedFiles(feed.NewRecordedFiles(blobs, s.app.store, "test", ""), s.app.store, s.app.log, nil)
 	return feed.New(feed.NewFetcher(feed.NewMill(feed.Parts{Blobs: files, Bodies: s.app.store, Log: s.app.log, Reader: lake.NewReader(files, pool)}), nil), feed.Options{Store: s.app.store, Events: publish.SourceEvents})
 }
 

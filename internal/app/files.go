@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -118,6 +119,19 @@ func (a *App) watchBucket(ctx context.Context, bucket *blob.Bucket) {
 	}
 }
 
+// claimOf is what the location with the files of a store holds: the id of the store, for a bucket
+// its database, and for files that were moved the id of the location.
+func claimOf(store, origin, location string, bucket bool) string {
+	if bucket {
+		// A copy of the database has the same id, and is another database.
+		store += " " + origin
+	}
+	if location != "" {
+		store += " " + location
+	}
+	return store
+}
+
 // claim records that the files belong to the store, and refuses those of another store. What
 // an earlier process of this replica was writing is unreferenced.
 func (a *App) claim(ctx context.Context, f *feeds, assign string) error {
@@ -125,15 +139,21 @@ func (a *App) claim(ctx context.Context, f *feeds, assign string) error {
 	if err != nil {
 		return err
 	}
-	if f.bucket != nil {
-		// A copy of the database has the same id, and is another database.
-		origin, err := a.store.Origin(ctx)
-		if err != nil {
-			return err
-		}
-		id += " " + origin
+	origin, err := a.store.Origin(ctx)
+	if err != nil {
+		return err
 	}
-	if err := f.blobs.Claim(ctx, id); err != nil {
+	location, place, err := a.store.FileLocation(ctx)
+	if err != nil {
+		return err
+	}
+	if place != "" && strings.Contains(place, "://") != (f.bucket != nil) {
+		return movedAway(place)
+	}
+	if err := f.blobs.Claim(ctx, claimOf(id, origin, location, f.bucket != nil)); err != nil {
+		if place != "" {
+			err = fmt.Errorf("%w; the files of this store were moved to %s", err, place)
+		}
 		return err
 	}
 	err = f.AbandonFiles(ctx, f.holder)

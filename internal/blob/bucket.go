@@ -45,6 +45,8 @@ type BucketOptions struct {
 	// AccessKey and SecretKey are the credentials. If they are empty, those of the AWS
 	// environment variables and the shared credentials file are used.
 	AccessKey, SecretKey string
+	// CredentialsFile, if set, is a shared credentials file with those of the bucket.
+	CredentialsFile string
 	// Cache is the folder for local copies, and CacheBytes how many bytes they may take.
 	Cache      string
 	CacheBytes int64
@@ -99,6 +101,8 @@ func OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
 
 func (o BucketOptions) credentials() *credentials.Credentials {
 	switch {
+	case o.CredentialsFile != "":
+		return credentials.NewFileAWSCredentials(o.CredentialsFile, "")
 	case o.AccessKey != "":
 		return credentials.NewStaticV4(o.AccessKey, o.SecretKey, "")
 	case o.Role != "":

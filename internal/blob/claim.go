@@ -2,6 +2,7 @@ package blob
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -103,6 +104,10 @@ func (b *Bucket) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if held == "" && LocationOf(*owner) != "" {
+		// The files were moved to a location that has a claim.
+		return fmt.Errorf("%s: %w: it has no object %s, and the files of this store were moved to another location", b, errOwned, b.key(ownerName))
+	}
 	if held == "" || restoredFor(held, *owner) {
 		if err := b.SetOwner(ctx, *owner); err != nil {
 			return err
@@ -144,4 +149,48 @@ func (b *Bucket) SetOwner(ctx context.Context, store string) error {
 	defer cancel()
 	text := store + "\n"
 	return b.upload(ctx, ownerName, strings.NewReader(text), int64(len(text)), "")
+}
+
+// copying and retired follow the claim of a location that 'feedmill files copy' writes to, and of
+// one that it has moved the files away from. location begins the id of a location.
+const (
+	copying  = " copying"
+	retired  = " retired"
+	location = "loc_"
+)
+
+// NewLocation returns the id of a location that files are moved to. It ends the claim of the store.
+func NewLocation() string { return location + strings.ToLower(rand.Text()) }
+
+// LocationOf is the id of a location in its claim, empty if the files were never moved.
+func LocationOf(claim string) string {
+	id := claim[strings.LastIndexByte(claim, ' ')+1:]
+	if !strings.HasPrefix(id, location) {
+		return ""
+	}
+	return id
+}
+
+// CopyClaim is the claim of a location to which files are copied. No server accepts it.
+func CopyClaim(claim string) string { return claim + copying }
+
+// ParseCopyClaim returns the claim that a location gets when its files are complete.
+func ParseCopyClaim(held string) (claim string, ok bool) { return strings.CutSuffix(held, copying) }
+
+// RetiredClaim is the claim of a location from which the files were moved away.
+func RetiredClaim(claim string) string {
+	claim, _ = strings.CutSuffix(claim, retired)
+	return claim + retired
+}
+
+// Retired reports whether a claim is that of a location from which the files were moved away.
+func Retired(held string) bool { return strings.HasSuffix(held, retired) }
+
+// FirstClaim is the claim of a location as it was before the files of its store were first moved.
+func FirstClaim(held string) string {
+	claim, _ := strings.CutSuffix(held, retired)
+	if id := LocationOf(claim); id != "" {
+		claim = strings.TrimSuffix(claim, " "+id)
+	}
+	return claim
 }

@@ -41,7 +41,7 @@ func TestCountMissing(t *testing.T) {
 		h.names = append(h.names, fmt.Sprintf("%05d here", i))
 	}
 	var log bytes.Buffer
-	v := NewVerifiedFiles(NewRecordedFiles(h, noObjects{}, "test"), h, slog.New(slog.NewTextHandler(&log, nil)), nil)
+	v := NewVerifiedFiles(NewRecordedFiles(h, noObjects{}, "test", ""), h, slog.New(slog.NewTextHandler(&log, nil)), nil)
 	if n, err := v.CountMissing(t.Context(), 0); n != 0 || err != nil || log.Len() > 0 {
 		t.Errorf("%d are missing, %v: %s", n, err, &log)
 	}

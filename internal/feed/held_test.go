@@ -119,7 +119,7 @@ func heldMill(t *testing.T, room Room) *Mill {
 	}
 	t.Cleanup(func() { _ = folder.Close() })
 	log := slog.New(slog.DiscardHandler)
-	return NewMill(Parts{Blobs: NewVerifiedFiles(NewRecordedFiles(folder, db, "one"), db, log, nil), Bodies: db, Room: room, Log: log})
+	return NewMill(Parts{Blobs: NewVerifiedFiles(NewRecordedFiles(folder, db, "one", ""), db, log, nil), Bodies: db, Room: room, Log: log})
 }
 
 func TestNothingIsHeldWithoutRoom(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 // Objects records files before they are written.
 type Objects interface {
-	BeginObject(ctx context.Context, name, holder string) error
+	BeginObject(ctx context.Context, name, holder, location string) error
 	RenewObjects(ctx context.Context, holder string) error
 	ForgetObject(ctx context.Context, name string) error
 }
@@ -18,12 +18,13 @@ type Objects interface {
 type RecordedFiles struct {
 	Files
 	objects Objects
-	holder  string
+	// location is where the store has its files, as this process was started with it.
+	holder, location string
 }
 
-// NewRecordedFiles records files as those of a holder, which is this process.
-func NewRecordedFiles(files Files, objects Objects, holder string) *RecordedFiles {
-	return &RecordedFiles{files, objects, holder}
+// NewRecordedFiles records files as those of a holder, which is this process, at a location.
+func NewRecordedFiles(files Files, objects Objects, holder, location string) *RecordedFiles {
+	return &RecordedFiles{files, objects, holder, location}
 }
 
 // Renew extends the lease on the files that this process writes.
@@ -56,7 +57,7 @@ func (r *RecordedFiles) Discard(ctx context.Context, name string) error {
 // record writes a file after its row. If that fails, nothing is left of the file, and the row is
 // removed. A row that cannot be removed expires with its lease.
 func (r *RecordedFiles) record(ctx context.Context, name string, write func() error) error {
-	if err := r.objects.BeginObject(ctx, name, r.holder); err != nil {
+	if err := r.objects.BeginObject(ctx, name, r.holder, r.location); err != nil {
 		return err
 	}
 	err := write()

@@ -132,9 +132,9 @@ func (noSums) StoredFile(context.Context, string) (f feedmill.StoredFile, err er
 // noObjects records nothing: these tests have no store.
 type noObjects struct{}
 
-func (noObjects) BeginObject(context.Context, string, string) error { return nil }
-func (noObjects) RenewObjects(context.Context, string) error        { return nil }
-func (noObjects) ForgetObject(context.Context, string) error        { return nil }
+func (noObjects) BeginObject(context.Context, string, string, string) error { return nil }
+func (noObjects) RenewObjects(context.Context, string) error                { return nil }
+func (noObjects) ForgetObject(context.Context, string) error                { return nil }
 
 // openFiles opens an empty folder for files.
 func openFiles(t *testing.T, sums Sums, objects Objects) *VerifiedFiles {
@@ -144,7 +144,7 @@ func openFiles(t *testing.T, sums Sums, objects Objects) *VerifiedFiles {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return NewVerifiedFiles(NewRecordedFiles(blobs, objects, "test"), sums, slog.New(slog.DiscardHandler), nil)
+	return NewVerifiedFiles(NewRecordedFiles(blobs, objects, "test", ""), sums, slog.New(slog.DiscardHandler), nil)
 }
 
 func newShelf(t *testing.T) *shelf {

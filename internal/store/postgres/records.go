@@ -21,6 +21,7 @@ var dialect = record.Dialect{
 		retries, disable_after, failing_since, failures, destination, filter, filter_key, transform, preset, shown,
 		paused_reason, consented_at, confirm_by, confirm_due_at, alert_id`,
 	ForUpdate:     ` FOR UPDATE`,
+	ForShare:      ` FOR SHARE`,
 	SkipLocked:    ` FOR UPDATE SKIP LOCKED`,
 	LockWorkspace: `SELECT FROM workspaces WHERE id = ?1 FOR NO KEY UPDATE`,
 	Names:         `(SELECT json_array_elements_text(?1::json) AS name)`,

@@ -62,6 +62,9 @@ type Dialect struct {
 	// of the transaction, and SkipLocked one that passes over such rows. Both are
 	// empty where there is one transaction at a time.
 	ForUpdate, SkipLocked string
+	// ForShare ends a query for a row that others may read and not change until the end of the
+	// transaction. It is empty where there is one transaction at a time.
+	ForShare string
 	// LockWorkspace makes those who count what a workspace has go one by one. It
 	// stands in the way of nobody who only refers to the workspace, as every
 	// event does. It is empty where there is one transaction at a time.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -23,10 +24,25 @@ func (s Store) StoreID(ctx context.Context, assign string) (id string, err error
 	return id, err
 }
 
-// BeginObject records that a replica writes a file. A name that was used before is
-// [feedmill.ErrConflict].
-func (s Store) BeginObject(ctx context.Context, name, holder string) error {
+// BeginObject records that a replica writes a file at a location of [Store.FileLocation]. A name
+// that was used before is [feedmill.ErrConflict]. If the files are elsewhere, or are about to be
+// moved, it is [feedmill.ErrUnavailable].
+func (s Store) BeginObject(ctx context.Context, name, holder, location string) error {
+	err := s.beginObject(ctx, name, holder, location)
+	if errors.Is(err, errStaleMove) {
+		if err := s.endStaleMove(ctx); err != nil {
+			return err
+		}
+		err = s.beginObject(ctx, name, holder, location)
+	}
+	return refusedWrite(err)
+}
+
+func (s Store) beginObject(ctx context.Context, name, holder, location string) error {
 	return s.db.Write(ctx, func(tx Tx) error {
+		if err := s.mayWrite(ctx, tx, location); err != nil {
+			return err
+		}
 		return tx.Send(ctx, Statement{
 			`INSERT INTO objects (file, workspace_id, bytes, state, holder, since) VALUES (?1, '', -1, 'writing', ?2, ` + s.d.Now + `)`,
 			[]any{name, holder},

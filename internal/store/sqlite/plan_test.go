@@ -243,7 +243,16 @@ func exerciseObjects(t *testing.T, db *DB) {
 	t.Helper()
 	ctx, files := t.Context(), []feedmill.UnreferencedFile{{Name: "1", Bytes: 1}}
 	_, idErr := db.StoreID(ctx, "1")
-	beginErr, renewErr := db.BeginObject(ctx, "9", "one"), db.RenewObjects(ctx, "one")
+	_, _, locationErr := db.FileLocation(ctx)
+	_, loseErr := db.LoseWriting(ctx, time.Hour)
+	_, storedErr := db.StoredObjects(ctx, "", 1)
+	if err := errors.Join(locationErr, loseErr, storedErr, db.CloseFiles(ctx, "m", "l", time.Hour), db.KeepClosed(ctx, "m", "l", time.Hour), db.OpenFiles(ctx, "m", "l")); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.EndMove(ctx, "m", "", "l", "p"); !errors.Is(err, feedmill.ErrConflict) {
+		t.Fatal(err)
+	}
+	beginErr, renewErr := db.BeginObject(ctx, "9", "one", ""), db.RenewObjects(ctx, "one")
 	_, abandonedErr := db.AbandonedObjects(ctx, time.Hour, "", 1)
 	abandonErr, markErr, foundErr := db.AbandonObjects(ctx, files), db.MarkUnreferenced(ctx, files), db.FoundObjects(ctx, files)
 	_, unknownErr := db.UnknownObjects(ctx, []string{"1"})

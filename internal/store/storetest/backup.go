@@ -35,7 +35,7 @@ var backupCases = []testCase{
 			must(t, err)
 			equal(t, what, want, got)
 		}
-		must(t, s.BeginObject(ctx, file, "one"))
+		must(t, s.BeginObject(ctx, file, "one", ""))
 		must(t, s.Pin(ctx, "first", time.Hour))
 		must(t, s.Pin(ctx, "second", time.Hour))
 		want(t, s.Pin(ctx, "second", time.Hour), feedmill.ErrConflict)

@@ -17,8 +17,18 @@ type Objects interface {
 	// BeginObject records a file that a holder is about to write. RenewObjects extends the
 	// lease on all files that it writes. ForgetObject removes the row of a file that does not
 	// exist; the row of a file that a record has stays.
-	BeginObject(ctx context.Context, name, holder string) error
+	BeginObject(ctx context.Context, name, holder, location string) error
 	RenewObjects(ctx context.Context, holder string) error
+	// FileLocation is where the files were moved to, empty if they never were. CloseFiles refuses
+	// new files for a lease, KeepClosed extends it, and OpenFiles ends it. LoseWriting gives up files whose writers are
+	// gone, and counts the others. StoredObjects are the files to move. EndMove records a location.
+	FileLocation(ctx context.Context) (location, place string, err error)
+	CloseFiles(ctx context.Context, move, target string, lease time.Duration) error
+	KeepClosed(ctx context.Context, move, target string, lease time.Duration) error
+	OpenFiles(ctx context.Context, move, target string) error
+	LoseWriting(ctx context.Context, lease time.Duration) (writing int, err error)
+	StoredObjects(ctx context.Context, after string, limit int) ([]string, error)
+	EndMove(ctx context.Context, move, from, to, place string) error
 	ForgetObject(ctx context.Context, name string) error
 	// AbandonedObjects lists files whose lease has expired, and those of a holder that is
 	// gone. AbandonObjects makes them unreferenced, unless they were committed meanwhile.
@@ -76,10 +86,10 @@ var objectCases = []testCase{
 		}
 		v, r := nextVersion(f)
 		file, lost := v.Files[0].Name, string(f.ID)+"/s-lost"
-		must(t, s.BeginObject(ctx, file, "one"))
+		must(t, s.BeginObject(ctx, file, "one", ""))
 		nextMillisecond()
-		must(t, s.BeginObject(ctx, lost, "two"))
-		want(t, s.BeginObject(ctx, file, "two"), feedmill.ErrConflict)
+		must(t, s.BeginObject(ctx, lost, "two", ""))
+		want(t, s.BeginObject(ctx, file, "two", ""), feedmill.ErrConflict)
 		nextMillisecond()
 		abandoned("leased", time.Hour, "")
 		abandoned("of a holder that is gone", time.Hour, "two", lost)
@@ -94,7 +104,7 @@ var objectCases = []testCase{
 		must(t, err)
 		nextMillisecond()
 		deleting("what no version has", lost)
-		want(t, s.BeginObject(ctx, lost, "two"), feedmill.ErrConflict)
+		want(t, s.BeginObject(ctx, lost, "two", ""), feedmill.ErrConflict)
 		must(t, s.MarkUnreferenced(ctx, []feedmill.UnreferencedFile{{Name: file, Bytes: 7}})) // a version has it
 		must(t, s.AbandonObjects(ctx, []feedmill.UnreferencedFile{{Name: file, Bytes: 7}}))
 		must(t, s.ForgetObject(ctx, file))
@@ -129,7 +139,7 @@ var objectCases = []testCase{
 			func(_ *feedmill.FeedVersion, r *feedmill.Refresh) string { return r.Rejects },
 		} {
 			v, r := nextVersion(f)
-			must(t, s.BeginObject(ctx, of(&v, &r), "one"))
+			must(t, s.BeginObject(ctx, of(&v, &r), "one", ""))
 			must(t, s.AbandonObjects(ctx, []feedmill.UnreferencedFile{{Name: of(&v, &r), Bytes: 7}}))
 			nextMillisecond()
 			_, err := s.BeginDeleting(ctx, 0, 0, 9)

@@ -30,7 +30,7 @@ var bodyCases = []testCase{
 			b := feedmill.HeldBody{ID: feedmill.NewID(feedmill.PrefixPreview), Workspace: workspace, Owner: owner, ContentType: "text/csv", Disposition: "d", Bytes: 7, ExpiresAt: at.Add(time.Duration(len(held)+1) * time.Minute)}
 			b.File = "private/" + string(b.ID)
 			held = append(held, b)
-			must(t, s.BeginObject(ctx, b.File, "one"))
+			must(t, s.BeginObject(ctx, b.File, "one", ""))
 			dropped, err := s.HoldBody(ctx, b, func(all []feedmill.HeldBody) []feedmill.HeldBody {
 				equal(t, "the newest", b, all[len(all)-1])
 				return drop

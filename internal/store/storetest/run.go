@@ -50,6 +50,7 @@ func Run(t *testing.T, e Engine) {
 			{"files of versions", filesCases},
 			{"unreferenced files", unreferencedCases},
 			{"objects", objectCases},
+			{"moves of files", moveCases},
 			{"backups", backupCases},
 			{"sums of files", sumsCases},
 			{"links", linkCases},

@@ -26,7 +26,7 @@ var stageCases = []testCase{
 	{name: "a later run has the parts of earlier ones", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		add := func(source feedmill.ID, run int64, number int, file string) error {
-			must(t, s.BeginObject(ctx, file, "one"))
+			must(t, s.BeginObject(ctx, file, "one", ""))
 			return s.AddStagePart(ctx, "ws_1", source, run, number, file)
 		}
 		take := func(source feedmill.ID, run int64, want ...string) {

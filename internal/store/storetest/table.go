@@ -83,7 +83,7 @@ var tableCases = []testCase{
 			c, err := s.ClaimTable(ctx, f.Workspace, f.ID)
 			must(t, err)
 			for _, name := range names {
-				if err := s.BeginObject(ctx, name, "me"); err != nil {
+				if err := s.BeginObject(ctx, name, "me", ""); err != nil {
 					want(t, err, feedmill.ErrConflict) // it has one already
 				}
 			}

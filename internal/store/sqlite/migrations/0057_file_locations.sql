@@ -1,0 +1,7 @@
+-- Where the files of this store are after they were moved: an id that the location also holds, and
+-- its address without credentials. Both are empty for files that were never moved.
+ALTER TABLE store_identity ADD COLUMN location TEXT NOT NULL DEFAULT '';
+ALTER TABLE store_identity ADD COLUMN place TEXT NOT NULL DEFAULT '';
+-- The move for which no new files are written, until it ends or moving_until.
+ALTER TABLE store_identity ADD COLUMN moving TEXT NOT NULL DEFAULT '';
+ALTER TABLE store_identity ADD COLUMN moving_until INTEGER NOT NULL DEFAULT 0;
