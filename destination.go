@@ -85,6 +85,11 @@ type Message struct {
 	At          time.Time
 	// Test marks an event that was not published.
 	Test bool
+	// BatchID identifies a payload that is an array of events; empty for others. Events is
+	// the number of its events. If it has several, the fields from Delivery to ResourceID
+	// are those of the first.
+	BatchID string
+	Events  int
 	// Header identifies and signs the payload. Names are in the canonical form of HTTP.
 	// The endpoint may append to it.
 	Header [][2]string

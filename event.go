@@ -45,7 +45,7 @@ func (e Event) Match() (name, wildcard, resource string) {
 	return name, Family(name) + ".*", resource
 }
 
-// EveryEvent is the name that stands for all events except those of the gateway's family.
+// EveryEvent is the wildcard for every event outside the gateway's family.
 const EveryEvent = "*"
 
 // Everything is [EveryEvent] for the internal name of an event that it includes, and empty for

@@ -89,6 +89,9 @@ var Presets = []string{"slack", "teams", "discord", "text"}
 // IsZero reports whether events are sent as they are.
 func (s Shape) IsZero() bool { return s == Shape{} }
 
+// ContentJSON is the content type of JSON.
+const ContentJSON = "application/json"
+
 // Body is what an attempt sends.
 type Body struct {
 	Bytes       []byte

@@ -141,6 +141,8 @@ type DeliverySettings struct {
 	// DisableAfter is how long nothing may get through before the subscription
 	// is disabled; zero means the default, and NeverDisable that it never is.
 	DisableAfter time.Duration
+	// Batch is for webhooks alone.
+	Batch Batch
 }
 
 // Limits and defaults of subscriptions.

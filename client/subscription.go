@@ -11,8 +11,8 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Subscription is who is told of what. The values of its extra headers are
-// never shown.
+// Subscription sends events to a destination. The values of its extra headers are never
+// shown.
 type Subscription struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitzero"`
@@ -76,6 +76,16 @@ type DeliverySettings struct {
 	// TLS and OAuth2 are nil if they are not set. Their secrets are hidden.
 	TLS    *WebhookTLS    `json:"tls,omitzero"`
 	OAuth2 *WebhookOAuth2 `json:"oauth2,omitzero"`
+	// Batch is nil if each event is sent alone.
+	Batch *Batch `json:"batch,omitzero"`
+}
+
+// Batch sends the events of a webhook as JSON arrays.
+type Batch struct {
+	// MaxEvents is the maximum number of events in an array, 2 to 100.
+	MaxEvents int `json:"maxEvents"`
+	// MaxWait is how long an event waits for others, up to 60 s; nil means a second.
+	MaxWait *Duration `json:"maxWait,omitzero"`
 }
 
 // WebhookTLS has the certificates of the connections to a webhook, as PEM texts.
@@ -208,6 +218,9 @@ type SubscriptionSample struct {
 	Filter    string   `json:"filter,omitzero"`
 	Transform string   `json:"transform,omitzero"`
 	Preset    string   `json:"preset,omitzero"`
+	// URL and Delivery are optional; a batch changes the body.
+	URL      string      `json:"url,omitzero"`
+	Delivery NewDelivery `json:"delivery,omitzero"`
 }
 
 // EventSample is an event for a preview.

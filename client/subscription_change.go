@@ -39,6 +39,7 @@ type DeliveryChange struct {
 	// TLS and OAuth2 replace the stored ones as a whole.
 	TLS    Field[WebhookTLS]    `json:"tls,omitzero"`
 	OAuth2 Field[WebhookOAuth2] `json:"oauth2,omitzero"`
+	Batch  Field[Batch]         `json:"batch,omitzero"`
 }
 
 // ChangeSubscription changes a subscription and returns it as it is then.

@@ -44,11 +44,12 @@ type NewDelivery struct {
 	Credentials map[string]string `json:"credentials,omitzero"`
 	TLS         *WebhookTLS       `json:"tls,omitzero"`
 	OAuth2      *WebhookOAuth2    `json:"oauth2,omitzero"`
+	Batch       *Batch            `json:"batch,omitzero"`
 }
 
 // IsZero reports whether everything gets its default.
 func (d NewDelivery) IsZero() bool {
-	return d.Timeout == 0 && d.RateLimit == nil && d.Concurrency == 0 && !d.Ordered && d.Headers == nil && d.Credentials == nil && d.RetrySchedule == nil && d.DisableAfter == 0 && d.TLS == nil && d.OAuth2 == nil
+	return d.Timeout == 0 && d.RateLimit == nil && d.Concurrency == 0 && !d.Ordered && d.Headers == nil && d.Credentials == nil && d.RetrySchedule == nil && d.DisableAfter == 0 && d.TLS == nil && d.OAuth2 == nil && d.Batch == nil
 }
 
 // CreatedSubscriptions is what came of a request for a subscription. The

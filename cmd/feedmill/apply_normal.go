@@ -125,6 +125,10 @@ func normalizeSubscription(v *strictjson.Value) {
 		normalizeDuration(rate.Member("per"))
 		dropDefault(rate, "per", quoted(time.Second))
 	}
+	if batch := delivery.Member("batch"); batch != nil && batch.Kind == '{' {
+		normalizeDuration(batch.Member("maxWait"))
+		dropDefault(batch, "maxWait", quoted(feedmill.DefaultBatchWait))
+	}
 	if waits := delivery.Member("retrySchedule"); waits != nil {
 		for i := range waits.Items {
 			normalizeDuration(&waits.Items[i])

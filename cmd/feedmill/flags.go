@@ -147,6 +147,48 @@ func rateText(r *client.RateLimit) string {
 	return fmt.Sprintf("%d/%s", r.Requests, per)
 }
 
+// batchValue is a batch such as 50 (events) or 50/5s; none is no batch.
+type batchValue struct{ *client.Batch }
+
+func (v *batchValue) Type() string { return "number[/duration]" }
+
+func (v *batchValue) String() string {
+	if v.Batch == nil {
+		return ""
+	}
+	return batchText(v.Batch)
+}
+
+func (v *batchValue) Set(text string) error {
+	if text == "none" {
+		v.Batch = nil
+		return nil
+	}
+	number, wait, timed := strings.Cut(text, "/")
+	var batch client.Batch
+	var err error
+	if batch.MaxEvents, err = strconv.Atoi(number); err == nil && timed {
+		batch.MaxWait = new(client.Duration)
+		err = batch.MaxWait.UnmarshalText([]byte(wait))
+	}
+	if err != nil {
+		return errors.New("must be a number of events such as 50, events and a wait such as 50/5s, or none")
+	}
+	v.Batch = &batch
+	return nil
+}
+
+// batchText is a batch as the flag has it; empty for none.
+func batchText(b *client.Batch) string {
+	switch {
+	case b == nil:
+		return ""
+	case b.MaxWait == nil:
+		return strconv.Itoa(b.MaxEvents)
+	}
+	return fmt.Sprintf("%d/%s", b.MaxEvents, b.MaxWait)
+}
+
 // namedValues reads what a flag was given of the form name=value. A value of the
 // form @file is what the file holds, which keeps it off the command line, where
 // everybody on the machine can read it.

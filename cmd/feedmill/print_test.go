@@ -84,6 +84,20 @@ func TestRateFlag(t *testing.T) {
 	}
 }
 
+func TestBatchFlag(t *testing.T) {
+	for text, want := range map[string]string{"10": "10", "100/1m": "100/1m", "5/0s": "5/0s", "none": ""} {
+		var v batchValue
+		if err := v.Set(text); err != nil || batchText(v.Batch) != want {
+			t.Errorf("%s is %s (%v), want %s", text, batchText(v.Batch), err, want)
+		}
+	}
+	for _, text := range []string{"", "many", "10/", "10/soon", "/1m", "1.5"} {
+		if err := new(batchValue).Set(text); err == nil {
+			t.Errorf("%q is a batch", text)
+		}
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	document := []byte(`{}`)
 	for _, test := range []struct {

@@ -27,6 +27,7 @@ type subscriptionFields struct {
 	rate                               rateValue
 	concurrency                        int
 	ordered                            bool
+	batch                              batchValue
 	retries                            []string
 	disableAfter                       string
 	filter, transform, preset, secret  string
@@ -49,6 +50,7 @@ func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 	flags.Var(&f.rate, "rate-limit", "requests per second such as 10, or per time such as 100/1m; none removes the limit")
 	flags.IntVar(&f.concurrency, "concurrency", 0, "maximum concurrent requests")
 	flags.BoolVar(&f.ordered, "ordered", false, "deliver the events of each resource in order")
+	flags.Var(&f.batch, "batch", "send arrays of up to 100 events, such as 50, or 50/5s to wait up to 5s; none sends each event alone")
 	flags.StringSliceVar(&f.retries, "retry-schedule", nil, "delays before each retry, such as 5s,5m,1h; default restores the default schedule")
 	flags.StringVar(&f.disableAfter, "disable-after", "", "disable the subscription after failing for this long, 1d to 30d, or off")
 	completeFlag(cmd, "events", completeEventNames)
@@ -110,7 +112,7 @@ with its own secret. If one of them fails, the other is printed and the exit cod
 			SigningSecret: secret,
 			Filter:        f.filter, Transform: f.transform, Preset: f.preset,
 			Name: f.name, URL: f.url, Events: f.events, HTTPOperation: f.method, Filters: client.Filters{ResourceID: f.resource},
-			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, Credentials: credentials, TLS: tls, OAuth2: oauth2, RetrySchedule: waits, DisableAfter: patience},
+			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, Credentials: credentials, TLS: tls, OAuth2: oauth2, RetrySchedule: waits, DisableAfter: patience, Batch: f.batch.Batch},
 		})
 		if err != nil {
 			return err
@@ -172,7 +174,7 @@ func (f *subscriptionFields) given(flag string) bool { return f.cmd.Flags().Chan
 
 func (f *subscriptionFields) anyGiven() bool {
 	fields := []string{
-		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "credential", "remove-credentials", "tls", "remove-tls", "oauth2", "remove-oauth2", "timeout", "rate-limit", "concurrency", "ordered",
+		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "credential", "remove-credentials", "tls", "remove-tls", "oauth2", "remove-oauth2", "timeout", "rate-limit", "concurrency", "ordered", "batch",
 		"retry-schedule", "disable-after", "filter", "transform", "preset",
 	}
 	return slices.ContainsFunc(fields, f.given)
@@ -210,6 +212,11 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 		"timeout":     func() { d.Timeout = client.To(f.timeout) },
 		"concurrency": func() { d.Concurrency = client.To(f.concurrency) },
 		"ordered":     func() { d.Ordered = client.To(f.ordered) },
+		"batch": func() {
+			if d.Batch = client.Reset[client.Batch](); f.batch.Batch != nil {
+				d.Batch = client.To(*f.batch.Batch)
+			}
+		},
 		"rate-limit": func() {
 			if d.RateLimit = client.Reset[client.RateLimit](); f.rate.RateLimit != nil {
 				d.RateLimit = client.To(*f.rate.RateLimit)

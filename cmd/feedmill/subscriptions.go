@@ -68,7 +68,7 @@ func (p *printer) subscription(s client.Subscription) error {
 		t.field("State", state)
 		t.fields("Method", s.HTTPOperation, "Timeout", s.Delivery.Timeout.String(), "Rate limit", rateText(s.Delivery.RateLimit),
 			"Concurrency", fmt.Sprint(s.Delivery.Concurrency), "Ordered", map[bool]string{true: "yes", false: "no"}[s.Delivery.Ordered],
-			"Retries", waitsText(s.Delivery.RetrySchedule), "Auto-disable", s.Delivery.DisableAfter.String(),
+			"Batch", batchText(s.Delivery.Batch), "Retries", waitsText(s.Delivery.RetrySchedule), "Auto-disable", s.Delivery.DisableAfter.String(),
 			"Headers", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Headers)), ", "),
 			"Credentials", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Credentials)), ", "),
 			"Certificates", certificatesText(s.Delivery.TLS), "Tokens from", tokensText(s.Delivery.OAuth2), "Created", moment(s.CreatedAt), "Changed", moment(s.UpdatedAt))

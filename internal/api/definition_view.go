@@ -39,6 +39,7 @@ type deliveryDefinition struct {
 	DisableAfter  client.DisableAfter `json:"disableAfter"`
 	Headers       map[string]string   `json:"headers,omitzero"`
 	Credentials   map[string]string   `json:"credentials,omitzero"`
+	Batch         *client.Batch       `json:"batch,omitzero"`
 }
 
 func (s *Server) defineSubscription(sub feedmill.Subscription) subscriptionDefinition {
@@ -48,7 +49,7 @@ func (s *Server) defineSubscription(sub feedmill.Subscription) subscriptionDefin
 		Filter: v.Filter, Transform: v.Transform, Preset: v.Preset, State: v.State,
 		Delivery: deliveryDefinition{
 			Timeout: v.Delivery.Timeout, RateLimit: v.Delivery.RateLimit, Concurrency: v.Delivery.Concurrency, Ordered: v.Delivery.Ordered,
-			DisableAfter: v.Delivery.DisableAfter,
+			DisableAfter: v.Delivery.DisableAfter, Batch: v.Delivery.Batch,
 		},
 	}
 	if len(sub.Delivery.Retries) > 0 {

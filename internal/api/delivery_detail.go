@@ -86,11 +86,16 @@ func (s *Server) sent(sub feedmill.Subscription, d feedmill.Delivery, a feedmill
 		header("content-type", "application/json")
 	}
 	header("user-agent", "Feedmill/"+s.Version)
-	header("x-service-event", feedmill.PublicName(d.Type))
-	header("x-service-delivery", string(d.ID))
+	alone := sub.Delivery.Batch.IsZero() // else the other events of the array are not known
+	if alone {
+		header("x-service-event", feedmill.PublicName(d.Type))
+		header("x-service-delivery", string(d.ID))
+	}
 	header("x-service-attempt", strconv.Itoa(a.Number))
 	header("x-service-signature", feedmill.Hidden)
-	header("webhook-id", string(d.ID))
+	if alone {
+		header("webhook-id", string(d.ID))
+	}
 	header("webhook-timestamp", strconv.FormatInt(a.At.Unix(), 10))
 	header("webhook-signature", feedmill.Hidden)
 	if to.Kind == feedmill.DestinationWebhook {

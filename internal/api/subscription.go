@@ -75,6 +75,9 @@ func (s *Server) viewDeliverySettings(sub feedmill.Subscription) client.Delivery
 		shown[name] = feedmill.Hidden
 	}
 	v.TLS, v.OAuth2 = shownOptions(sub.Destination)
+	if b := d.Batch; !b.IsZero() {
+		v.Batch = &client.Batch{MaxEvents: b.MaxEvents, MaxWait: new(client.Duration(b.MaxWait))}
+	}
 	return v
 }
 

@@ -81,3 +81,58 @@ func TestKindOfADestinationStays(t *testing.T) {
 		t.Errorf("stored as %+v", d)
 	}
 }
+
+// A batch is for webhooks that are sent with POST, and not for presets. A fault is at the
+// member that the request has.
+func TestBatchOfASubscription(t *testing.T) {
+	w := newWorld(t)
+	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["metric.*"],"transform":"event.type","delivery":{"batch":{"maxEvents":50,"maxWait":"5s"}}}`)
+	path := "/events/subscriptions/" + string(id)
+	for what, r := range map[string]string{
+		"GET": w.do(t, "GET", path, "").Body.String(), "list": w.do(t, "GET", "/events/subscriptions", "").Body.String(), "definitions": w.do(t, "GET", "/definitions?kind=Subscription", "").Body.String(),
+	} {
+		if !strings.Contains(r, `"batch":{"maxEvents":50,"maxWait":"5s"}`) {
+			t.Errorf("%s: %s", what, r)
+		}
+	}
+	preview := w.do(t, "POST", "/events/subscriptions/preview", `{"subscription":{"events":["metric.*"],"transform":"event.type","delivery":{"batch":{"maxEvents":2}}},"event":{"type":"metric.created"}}`)
+	if !strings.Contains(preview.Body.String(), `"body":"[\"metric.created\"]","contentType":"application/json"`) {
+		t.Errorf("a preview is %s", preview.Body)
+	}
+	for _, c := range []struct {
+		patch  string
+		status int
+		places []string
+	}{
+		{`{"httpOperation":"GET","transform":null}`, 400, []string{"/httpOperation"}},
+		{`{"preset":"slack","transform":null}`, 400, []string{"/preset"}},
+		{`{"delivery":{"batch":{"maxEvents":1,"maxWait":"61s"}}}`, 400, []string{"/delivery/batch/maxEvents", "/delivery/batch/maxWait"}},
+		{`{"delivery":{"timeout":"5s"}}`, 200, nil},
+		{`{"httpOperation":"GET","transform":null,"delivery":{"batch":null}}`, 200, nil},
+		{`{"delivery":{"batch":{"maxEvents":2}}}`, 400, []string{"/delivery/batch"}},
+		{`{"httpOperation":"POST","preset":"slack","delivery":{"batch":{"maxEvents":2}}}`, 400, []string{"/delivery/batch"}},
+		{`{"httpOperation":"POST","delivery":{"batch":{"maxEvents":2}}}`, 200, nil},
+		{`{"delivery":null}`, 200, nil},
+	} {
+		r := w.do(t, "PATCH", path, c.patch)
+		if r.Code != c.status || r.Code == 400 && !slices.Equal(pointers(readProblem(t, r)), c.places) {
+			t.Errorf("%s: %d: %s", c.patch, r.Code, r.Body)
+		}
+	}
+	if b := w.subscription(t, id).Delivery.Batch; !b.IsZero() {
+		t.Errorf("the batch is %+v", b)
+	}
+	if r := w.do(t, "POST", "/events/subscriptions", `{"url":"nats://nats.example.com/orders","events":["metric.*"],"delivery":{"batch":{"maxEvents":2}}}`); r.Code != 400 || !slices.Equal(pointers(readProblem(t, r)), []string{"/delivery/batch"}) {
+		t.Errorf("a broker with a batch: %d: %s", r.Code, r.Body)
+	}
+}
+
+// pointers are the members with a fault.
+func pointers(p problem) (all []string) {
+	for _, f := range p.Errors {
+		if f.Pointer != nil {
+			all = append(all, *f.Pointer)
+		}
+	}
+	return all
+}

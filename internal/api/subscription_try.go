@@ -192,7 +192,7 @@ func (s *Server) preview(c *call, sub feedmill.Subscription, e feedmill.NewEvent
 	if !v.Matches {
 		return v, nil
 	}
-	body := feedmill.Body{Bytes: payload, ContentType: "application/json"}
+	body := feedmill.Body{Bytes: payload, ContentType: feedmill.ContentJSON}
 	if shape := sub.SentShape(); !shape.IsZero() {
 		var err error
 		body, err = s.Expressions.Body(c.ctx(), c.who.Workspace, shape, payload)
@@ -203,6 +203,10 @@ func (s *Server) preview(c *call, sub feedmill.Subscription, e feedmill.NewEvent
 		if err != nil {
 			return v, err
 		}
+	}
+	if !sub.Delivery.Batch.IsZero() {
+		body.Bytes, _ = feedmill.BatchBody([][]byte{body.Element()})
+		body.ContentType = feedmill.ContentJSON
 	}
 	v.Body, v.ContentType = new(string(body.Bytes)), &body.ContentType
 	return v, nil

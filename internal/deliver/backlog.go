@@ -44,6 +44,7 @@ type backlog struct {
 	// the pass during which that is being read.
 	heads  heads
 	asking int
+	batch  batch
 	// itemSize is about how many bytes a delivery takes.
 	itemSize int
 	// expected and expectedBytes are what is taken to be read.
@@ -201,7 +202,7 @@ func (b *backlog) notKnown(id feedmill.ID) {
 // dropQueue forgets what waits in memory; the store still has it.
 func (b *backlog) dropQueue() {
 	queue := b.queue
-	b.queue = nil
+	b.queue, b.batch.until = nil, time.Time{}
 	b.dropSeries(queue)
 	for _, q := range queue {
 		b.drop(q)

@@ -295,6 +295,7 @@ func (d *Dispatcher) changedHere(subscription feedmill.ID) bool {
 		// Its slot may be stopped, and ours again in a moment.
 		l.subscription.set(nil)
 		l.pace, l.trustedAt = newPace(), time.Now()
+		l.backlog.batch.until = time.Time{}
 		l.complaint = "" // what is wrong with it now is news
 	}
 	if ours {

@@ -46,7 +46,8 @@
 //	   │ │         └─────────┘ ── granted, changed ────────┘
 //	   │ │         ┌─────────────────────────────┐     │
 //	   │ └──────── │ limited │ tripped │ stalled │ ◀───┘ rate limit is used up, breaker is open,
-//	   │   time or └─────────────────────────────┘       or the store could not be read
+//	   │   time or │ filling                     │       the store could not be read, or an
+//	   │   changed └─────────────────────────────┘       array of events is not full (batch.go)
 //	   │   changed ┌─────────┐
 //	   └────────── │  lost   │ ◀── from any of the above: the slot belongs to another replica
 //	      leased   └─────────┘

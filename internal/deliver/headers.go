@@ -18,10 +18,12 @@ const ownHeaders = 11
 func (d *Dispatcher) header(t *Target, m *feedmill.Message) [][2]string {
 	h := make([][2]string, 0, ownHeaders+t.extraHeaders)
 	set := func(name, value string) { h = append(h, [2]string{name, value}) }
-	set("Content-Type", cmp.Or(m.ContentType, "application/json"))
+	set("Content-Type", cmp.Or(m.ContentType, feedmill.ContentJSON))
 	set("User-Agent", d.UserAgent)
-	set("X-Service-Event", m.Type)
-	set("X-Service-Delivery", string(m.Delivery))
+	if m.Events <= 1 {
+		set("X-Service-Event", m.Type)
+		set("X-Service-Delivery", string(m.Delivery))
+	}
 	set("X-Service-Attempt", strconv.Itoa(m.Attempt))
 	if m.Test {
 		set("X-Service-Test", "true")

@@ -91,11 +91,13 @@ func (b *backlog) askHeads(q *feedmill.DueQuery) {
 		n := len(q.Resources)
 		q.Each = min(q.Limit/n, 1+(maxBehind-b.behind())/n, maxSeries)
 		h.asked = true
+		b.batch.offered = 0
 	default:
 		if !h.passing {
 			h.beginPass()
 		}
 		q.After, h.asked, h.passedAt = h.after, false, q.Now
+		b.batch.offered = 0
 	}
 	b.asking = h.passes
 }

@@ -81,7 +81,8 @@ func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
 type task struct {
 	lane   *lane
 	kind   taskKind
-	due    queued // to be sent
+	due    queued   // to be sent
+	more   []queued // to be sent with it, in an array
 	target Target
 	until  time.Time // when the lease ends that it is sent under
 	// changes counts those of the subscription until it is read.
@@ -128,11 +129,16 @@ func (d *Dispatcher) plan(l *lane, now time.Time) (task, bool) {
 	b, target := &l.backlog, l.subscription.target
 	// What is open of a subscription that has ended is discarded, so it must be so still.
 	stale := l.subscription.stale(now, d.TargetAge) || target.ended()
+	fills := target.batches() && d.fills(l, now)
 	if !b.reading && b.hasWork() && (stale || b.wantsRead()) {
 		t, ok := d.nextRead(l, stale, now)
 		if ok || l.state != idle || stale || len(b.queue) == 0 {
 			return t, ok
 		}
+	}
+	if fills {
+		d.waitToFill(l, now)
+		return task{}, false
 	}
 	if target == nil || len(b.queue) == 0 || !d.maySend(l, now) { // or it is being read
 		return task{}, false
@@ -140,9 +146,17 @@ func (d *Dispatcher) plan(l *lane, now time.Time) (task, bool) {
 	if l.limiter != nil {
 		l.limiter.AllowN(now, 1) // which maySend has seen to
 	}
-	t := task{lane: l, attempt: l.attempt.take(), due: b.pop(), target: *target, until: d.until[l.slot]}
+	t := task{lane: l, attempt: l.attempt.take(), target: *target, until: d.until[l.slot]}
+	if target.batches() {
+		t.due, t.more = b.popBatch(target.Settings.Batch)
+	} else {
+		t.due = b.pop()
+	}
 	l.usedAt = now
 	d.sending[t.due.id] = nil
+	for _, q := range t.more {
+		d.sending[q.id] = nil
+	}
 	return t, true
 }
 
@@ -205,7 +219,12 @@ func (d *Dispatcher) maySend(l *lane, now time.Time) bool {
 	}
 	// Until its delivery is read, its size is a guess.
 	next := size{bytes: attemptBytes + l.backlog.itemSize}
-	if queue := l.backlog.queue; len(queue) > 0 {
+	switch queue := l.backlog.queue; {
+	case len(queue) == 0:
+	case l.subscription.target.batches():
+		// The payloads, and the array of them.
+		next = size{bytes: attemptBytes + 2*min(l.backlog.payloadBytes(), feedmill.MaxBatchBytes)}
+	default:
 		next = size{queue[0].event, attemptBytes}
 	}
 	if !d.attempts.ask(&l.attempt, next) {

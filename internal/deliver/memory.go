@@ -77,6 +77,14 @@ type queued struct {
 
 func (q queued) createdAt() time.Time { return q.id.Time() }
 
+// message is that of its next attempt.
+func (q *queued) message(at time.Time) feedmill.Message {
+	return feedmill.Message{
+		Delivery: q.id, Event: q.event.id, Type: q.event.kind, ResourceID: q.event.resource,
+		Payload: q.event.payload, Attempt: int(q.attempts) + 1, At: at,
+	}
+}
+
 // size is what it takes where nobody else waits for its event.
 func (q queued) size() int { return itemBytes + q.event.size() }
 

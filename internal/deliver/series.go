@@ -46,6 +46,8 @@ func (b *backlog) wantOffered(due feedmill.DueDelivery) {
 		b.want(due.ResourceID)
 	case due.Seq < s.lastSeq():
 		b.readAfterFirst(s)
+	default:
+		b.batch.offered++
 	}
 }
 
@@ -139,6 +141,9 @@ func (b *backlog) takeHeads(q feedmill.DueQuery, due []feedmill.DueDelivery, sin
 		if begun, ok := looked[resource]; ok {
 			// All heads come before what is behind any of them.
 			cut = false
+			if begun != nil && b.batch.toppedUp && item.Seq <= begun.lastSeq() {
+				continue // it is in memory
+			}
 			if begun != nil && (begun != b.heads.series[resource] || !b.addBehind(begun, *item)) {
 				looked[resource] = nil
 			}
@@ -148,6 +153,8 @@ func (b *backlog) takeHeads(q feedmill.DueQuery, due []feedmill.DueDelivery, sin
 		s := b.heads.series[resource]
 		_, settled := b.settled[item.ID]
 		switch {
+		case b.batch.toppedUp && s != nil && s.first == item.ID:
+			looked[resource] = s
 		case b.has(item.ID), settled:
 		case s != nil:
 			b.readAfterFirst(s)

@@ -16,6 +16,10 @@ type settling struct {
 	// resource is what the event was about.
 	resource string
 	heldUp   bool // by somebody's lock
+	// followed says that a later delivery of the resource is in the same array, and more
+	// are those that were sent in the array. They are written in one transaction.
+	followed bool
+	more     []settling
 }
 
 // refusedWait is how long a delivery rests whose outcome the store refused.
@@ -49,7 +53,7 @@ func (d *Dispatcher) settleAll(ctx context.Context) {
 		if last := len(spare) - 1; last >= 0 {
 			batch, spare = spare[last], spare[:last]
 		}
-		batch = append(batch, first)
+		batch = first.appendTo(batch)
 		open := d.gather(&batch)
 		for underWay > 0 && (underWay == settlers || len(batch) < minBatch && open) {
 			var more <-chan settling
@@ -62,7 +66,7 @@ func (d *Dispatcher) settleAll(ctx context.Context) {
 				spare = append(spare, written)
 			case s, ok := <-more:
 				if open = ok; ok {
-					batch = append(batch, s)
+					batch = s.appendTo(batch)
 				}
 			}
 		}
@@ -77,6 +81,11 @@ func (d *Dispatcher) settleAll(ctx context.Context) {
 	}
 }
 
+// appendTo adds the outcomes of a request.
+func (s settling) appendTo(batch []settling) []settling {
+	return append(append(batch, s), s.more...)
+}
+
 // gather adds the outcomes that wait already to a batch. It reports whether
 // more may come.
 func (d *Dispatcher) gather(batch *[]settling) bool {
@@ -86,7 +95,7 @@ func (d *Dispatcher) gather(batch *[]settling) bool {
 			if !ok {
 				return false
 			}
-			*batch = append(*batch, s)
+			*batch = s.appendTo(*batch)
 		default:
 			return true
 		}
@@ -170,7 +179,9 @@ func (d *Dispatcher) settled(batch []settling, certainly bool) {
 			if !certainly {
 				l.backlog.want(s.resource)
 			}
-			l.backlog.endFirst(s.resource, o.Delivery, certainly && !o.State.Open())
+			if !s.followed {
+				l.backlog.endFirst(s.resource, o.Delivery, certainly && !o.State.Open())
+			}
 		}
 		if l.subscription.target == nil {
 			l.backlog.readOn()

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding"
 	"encoding/base64"
@@ -22,13 +23,14 @@ func sign(set func(name, value string), secrets feedmill.SigningSecrets, m *feed
 	defer signers.Put(s)
 	s.use(secrets.Current)
 	set("X-Service-Signature", s.service(m.Payload))
-	standard := s.standard(string(m.Delivery), timestamp, m.Payload)
+	id := cmp.Or(m.BatchID, string(m.Delivery))
+	standard := s.standard(id, timestamp, m.Payload)
 	if secrets.Next != "" {
 		s.use(secrets.Next)
 		set("X-Service-Signature-Next", s.service(m.Payload))
-		standard += " " + s.standard(string(m.Delivery), timestamp, m.Payload)
+		standard += " " + s.standard(id, timestamp, m.Payload)
 	}
-	set("Webhook-Id", string(m.Delivery))
+	set("Webhook-Id", id)
 	set("Webhook-Timestamp", timestamp)
 	set("Webhook-Signature", standard)
 }

@@ -14,6 +14,9 @@ const (
 	// are enough for further transactions, on other connections: if it is only
 	// one that is dead, the next has an answer.
 	maxUnwritten = settlers * minBatch
+	// maxBatched is how many outcomes may wait in any case. Only arrays have so many of them,
+	// before there are manyOutcomes requests.
+	maxBatched = manyOutcomes + settlers*settleMost
 )
 
 // writes is what is known of outcomes on their way to the store.
@@ -29,7 +32,7 @@ type writes struct {
 // isBehind reports whether nothing more should be sent for the time being, since what
 // was sent is not written yet.
 func (d *Dispatcher) isBehind() bool {
-	return len(d.outcomes) >= manyOutcomes || d.writes.silent && d.writes.outcomes >= maxUnwritten
+	return len(d.outcomes) >= manyOutcomes || d.writes.outcomes >= maxBatched || d.writes.silent && d.writes.outcomes >= maxUnwritten
 }
 
 // beginWrite notes that a transaction is begun.

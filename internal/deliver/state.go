@@ -17,6 +17,8 @@ const (
 	limited
 	tripped
 	stalled
+	// filling lanes wait for more events for their next array (batch.go).
+	filling
 	// waiting lanes wait for a grant of a budget: to send, or to be read.
 	waiting
 	// lost lanes are in a slot that another replica has, or shall have.
@@ -24,13 +26,17 @@ const (
 )
 
 // onTimer reports whether time alone ends the state.
-func (s state) onTimer() bool { return s == limited || s == tripped || s == stalled }
+func (s state) onTimer() bool {
+	return s == limited || s == tripped || s == stalled || s == filling
+}
 
 // refresh puts a lane where it belongs after something has happened to it. A
 // lane that has its turn to come, that waits for time or that is lost stays where
 // it is.
 func (d *Dispatcher) refresh(l *lane) {
 	switch {
+	case l.state == filling && l.fillingEnds():
+		d.enter(l, ready)
 	case l.state == ready, l.state.onTimer(), l.state == lost:
 	case l.backlog.hasWork() && !l.subscription.target.held():
 		d.enter(l, ready)

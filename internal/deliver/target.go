@@ -51,6 +51,9 @@ func (t *Target) ended() bool {
 // ordered reports whether only the store knows what may be sent next.
 func (t *Target) ordered() bool { return t != nil && t.Settings.Ordered }
 
+// batches reports whether events are sent as arrays.
+func (t *Target) batches() bool { return t != nil && !t.Settings.Batch.IsZero() }
+
 func (t *Target) endedReason() string {
 	if t.deleted {
 		return feedmill.DiscardedDeleted

@@ -93,7 +93,11 @@ func (d *Dispatcher) do(ctx context.Context, t task) {
 			return
 		}
 	}
-	d.attempt(ctx, t)
+	if t.target.batches() {
+		d.attemptBatch(ctx, t)
+	} else {
+		d.attempt(ctx, t)
+	}
 }
 
 // taskHasBegun ends the first moment of a task.
@@ -132,10 +136,7 @@ func (d *Dispatcher) awaitTask() (task, bool) {
 
 // attempt sends one delivery and hands on what comes of it.
 func (d *Dispatcher) attempt(ctx context.Context, t task) {
-	m := feedmill.Message{
-		Delivery: t.due.id, Event: t.due.event.id, Type: t.due.event.kind, ResourceID: t.due.event.resource,
-		Payload: t.due.event.payload, Attempt: int(t.due.attempts) + 1, At: time.Now(),
-	}
+	m := t.due.message(time.Now())
 	ctx, end, held := d.underLease(ctx, t, m.At)
 	defer end()
 	if !held {
@@ -173,6 +174,10 @@ func (d *Dispatcher) send(ctx context.Context, t *Target, m *feedmill.Message) f
 		}
 		m.Payload, m.ContentType = body.Bytes, body.ContentType
 	}
+	if t.batches() {
+		m.Payload, _ = feedmill.BatchBody([][]byte{feedmill.Body{Bytes: m.Payload, ContentType: m.ContentType}.Element()})
+		m.ContentType, m.BatchID, m.Events = "", feedmill.BatchID([]feedmill.ID{m.Delivery}), 1
+	}
 	m.Timeout, m.Header = t.Settings.Timeout, d.header(t, m)
 	return t.endpoint.Send(ctx, *m)
 }
@@ -193,17 +198,15 @@ func (d *Dispatcher) finished(t task, began time.Time, r feedmill.Result, now ti
 	defer d.mu.Unlock()
 	l := t.lane
 	if settles {
-		d.writes.outcomes++
+		d.writes.outcomes += 1 + len(t.more)
 		learns := r.Delivered() || !began.Before(l.trustedAt)
 		if learns && l.pace.learn(r, now, t.target.Settings.Concurrency) {
 			l.backlog.dropQueue()
 		}
 	} else {
-		delete(d.sending, t.due.id)
-		l.backlog.forget(t.due.id)
-		l.backlog.endFirst(t.due.event.resource, t.due.id, false)
-		if l.state != lost { // its slot may be ours again, and was read meanwhile
-			l.backlog.readAll()
+		d.giveBack(l, t.due)
+		for _, q := range t.more {
+			d.giveBack(l, q)
 		}
 	}
 	d.attempts.release(t.attempt)
@@ -212,6 +215,16 @@ func (d *Dispatcher) finished(t task, began time.Time, r feedmill.Result, now ti
 		return
 	}
 	d.refresh(l)
+}
+
+// giveBack leaves a delivery that was not sent to be read again.
+func (d *Dispatcher) giveBack(l *lane, q queued) {
+	delete(d.sending, q.id)
+	l.backlog.forget(q.id)
+	l.backlog.endFirst(q.event.resource, q.id, false)
+	if l.state != lost { // its slot may be ours again, and was read meanwhile
+		l.backlog.readAll()
+	}
 }
 
 // maxLimited bounds the wait of a lane for a limit of its destination, which other deliveries

@@ -17,11 +17,8 @@ import (
 	"github.com/feedmill/feedmill/internal/jstext"
 )
 
-// The content types of transformed bodies.
-const (
-	contentJSON = "application/json"
-	contentText = "text/plain; charset=utf-8"
-)
+// contentText is the content type of a body that is a string.
+const contentText = "text/plain; charset=utf-8"
 
 var errLargeOutput = fmt.Errorf("the output has more than %d bytes", feedmill.MaxTransformedBytes)
 
@@ -60,7 +57,7 @@ func jsonBody(b []byte) (feedmill.Body, error) {
 	if len(fixed) > feedmill.MaxTransformedBytes {
 		return feedmill.Body{}, errLargeOutput
 	}
-	return feedmill.Body{Bytes: fixed, ContentType: contentJSON}, nil
+	return feedmill.Body{Bytes: fixed, ContentType: feedmill.ContentJSON}, nil
 }
 
 // maxOutputDepth bounds the nesting of the output.

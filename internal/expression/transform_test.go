@@ -10,16 +10,16 @@ import (
 func TestTransforms(t *testing.T) {
 	e := New()
 	for _, c := range []struct{ transform, contentType, want string }{
-		{`{'text': event.type}`, contentJSON, `{"text":"metric.created"}`},
-		{`{'b': 1, 'a': [event.data.count, event.data.share, event.data.none], '10': 'x', '9': 'y'}`, contentJSON, `{"9":"y","10":"x","a":[42,0.1,null],"b":1}`},
-		{`[event.id, 2, 2.5, true]`, contentJSON, `["evt_1",2,2.5,true]`},
+		{`{'text': event.type}`, feedmill.ContentJSON, `{"text":"metric.created"}`},
+		{`{'b': 1, 'a': [event.data.count, event.data.share, event.data.none], '10': 'x', '9': 'y'}`, feedmill.ContentJSON, `{"9":"y","10":"x","a":[42,0.1,null],"b":1}`},
+		{`[event.id, 2, 2.5, true]`, feedmill.ContentJSON, `["evt_1",2,2.5,true]`},
 		{`'Count: ' + string(event.data.count)`, contentText, `Count: 42`},
-		{`event.data.nested`, contentJSON, `{"deep":{"er":"yes"}}`},
+		{`event.data.nested`, feedmill.ContentJSON, `{"deep":{"er":"yes"}}`},
 		{`event.data.name`, contentText, `Umsatz ü`},
-		{`{'big': event.data.big, 'n': 1e-7, 'z': -0.0, 'm': 1e21}`, contentJSON, `{"big":"9007199254740993","m":1e+21,"n":1e-7,"z":0}`},
-		{`{'at': timestamp(event.timestamp), 'for': duration('90s'), 'maybe': event.data.?missing}`, contentJSON, `{"at":"2026-11-15T12:00:00.000Z","for":"1m30s","maybe":null}`},
-		{`event.data.tags.map(t, {'tag': t})`, contentJSON, `[{"tag":"a"},{"tag":"b"},{"tag":"c"}]`},
-		{`{'quote': "\"<>&\u2028"}`, contentJSON, "{\"quote\":\"\\\"<>&\u2028\"}"},
+		{`{'big': event.data.big, 'n': 1e-7, 'z': -0.0, 'm': 1e21}`, feedmill.ContentJSON, `{"big":"9007199254740993","m":1e+21,"n":1e-7,"z":0}`},
+		{`{'at': timestamp(event.timestamp), 'for': duration('90s'), 'maybe': event.data.?missing}`, feedmill.ContentJSON, `{"at":"2026-11-15T12:00:00.000Z","for":"1m30s","maybe":null}`},
+		{`event.data.tags.map(t, {'tag': t})`, feedmill.ContentJSON, `[{"tag":"a"},{"tag":"b"},{"tag":"c"}]`},
+		{`{'quote': "\"<>&\u2028"}`, feedmill.ContentJSON, "{\"quote\":\"\\\"<>&\u2028\"}"},
 	} {
 		if err := e.CheckTransform(c.transform); err != nil {
 			t.Errorf("%s: %v", c.transform, err)
@@ -58,10 +58,10 @@ func TestIdentity(t *testing.T) {
 func TestPresets(t *testing.T) {
 	event := `{"id":"evt_1","type":"datafeed.source.refresh_failed","timestamp":"x","resourceId":"df_1","data":{"detail":"<!channel> *bold* @everyone & more","n":1,"list":[1],"none":null}}`
 	for name, want := range map[string]feedmill.Body{
-		"slack":   {Bytes: []byte(`{"text":"*datafeed.source.refresh_failed* df_1\ndetail: &lt;!channel&gt; *bold* @everyone &amp; more\nn: 1"}`), ContentType: contentJSON},
-		"discord": {Bytes: []byte(`{"allowed_mentions":{"parse":[]},"content":"**datafeed.source.refresh\\_failed** df\\_1\ndetail: \\<!channel> \\*bold\\* @everyone & more\nn: 1"}`), ContentType: contentJSON},
+		"slack":   {Bytes: []byte(`{"text":"*datafeed.source.refresh_failed* df_1\ndetail: &lt;!channel&gt; *bold* @everyone &amp; more\nn: 1"}`), ContentType: feedmill.ContentJSON},
+		"discord": {Bytes: []byte(`{"allowed_mentions":{"parse":[]},"content":"**datafeed.source.refresh\\_failed** df\\_1\ndetail: \\<!channel> \\*bold\\* @everyone & more\nn: 1"}`), ContentType: feedmill.ContentJSON},
 		"teams": {Bytes: []byte(`{"type":"message","attachments":[{"contentType":"application/vnd.microsoft.card.adaptive","content":{"$schema":"http://adaptivecards.io/schemas/adaptive-card.json",` +
-			`"type":"AdaptiveCard","version":"1.4","body":[{"type":"TextBlock","wrap":true,"text":"**datafeed.source.refresh\\_failed** df\\_1\n\ndetail: &lt;!channel> \\*bold\\* @everyone & more\n\nn: 1"}]}}]}`), ContentType: contentJSON},
+			`"type":"AdaptiveCard","version":"1.4","body":[{"type":"TextBlock","wrap":true,"text":"**datafeed.source.refresh\\_failed** df\\_1\n\ndetail: &lt;!channel> \\*bold\\* @everyone & more\n\nn: 1"}]}}]}`), ContentType: feedmill.ContentJSON},
 		"text": {Bytes: []byte("datafeed.source.refresh_failed df_1\ndetail: <!channel> *bold* @everyone & more\nn: 1"), ContentType: contentText},
 	} {
 		got, err := New().Body(t.Context(), "ws_1", feedmill.Shape{Preset: name}, []byte(event))

@@ -57,7 +57,7 @@ func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, b
 
 // sameGround reports whether what a change depends on is as it was.
 func sameGround(a, b feedmill.Subscription) bool {
-	return a.Destination.Equal(b.Destination) && a.Shape == b.Shape && a.ResourceID == b.ResourceID && slices.Equal(a.Events, b.Events)
+	return a.Destination.Equal(b.Destination) && a.Shape == b.Shape && a.Delivery.Batch == b.Delivery.Batch && a.ResourceID == b.ResourceID && slices.Equal(a.Events, b.Events)
 }
 
 // planChange reads a change, checks it against the subscription and returns how to make

@@ -16,6 +16,7 @@ type deliveryFields struct {
 	ordered      *bool
 	retries      *feedmill.RetrySchedule
 	disableAfter *time.Duration
+	batch        *feedmill.Batch
 }
 
 // rateLimit is how many requests may be made in a time; of none, any number.
@@ -71,6 +72,12 @@ func readDelivery(d *strictjson.Object) (f deliveryFields) {
 			*f.disableAfter, _ = strictjson.Parse(v, parseDisableAfter)
 		}
 	}
+	if v, ok := d.Get("batch"); ok {
+		f.batch = all.batch
+		if v.Kind != 'n' {
+			*f.batch = readBatch(v)
+		}
+	}
 	d.RefuseUnknown()
 	return f
 }
@@ -80,7 +87,7 @@ func defaultDelivery() deliveryFields {
 	timeout, concurrency := feedmill.DefaultTimeout, feedmill.DefaultConcurrency
 	return deliveryFields{
 		timeout: &timeout, rate: new(rateLimit), concurrency: &concurrency, ordered: new(bool),
-		retries: new(feedmill.RetrySchedule), disableAfter: new(time.Duration),
+		retries: new(feedmill.RetrySchedule), disableAfter: new(time.Duration), batch: new(feedmill.Batch),
 	}
 }
 
@@ -139,6 +146,23 @@ func readRateLimit(v strictjson.Field) (r rateLimit) {
 	return r
 }
 
+// readBatch reads {"maxEvents":50,"maxWait":"5s"}.
+func readBatch(v strictjson.Field) (b feedmill.Batch) {
+	batch, ok := v.Object()
+	if !ok {
+		return b
+	}
+	if v, ok := batch.Need("maxEvents"); ok {
+		b.MaxEvents, _ = v.Integer(feedmill.MinBatchEvents, feedmill.MaxBatchEvents)
+	}
+	b.MaxWait = feedmill.DefaultBatchWait
+	if v, ok := batch.Given("maxWait"); ok {
+		b.MaxWait, _ = strictjson.Parse(v, feedmill.DurationBetween(0, feedmill.MaxBatchWait))
+	}
+	batch.RefuseUnknown()
+	return b
+}
+
 // apply sets what is given.
 func (f deliveryFields) apply(d *feedmill.DeliverySettings) {
 	if f.timeout != nil {
@@ -158,5 +182,8 @@ func (f deliveryFields) apply(d *feedmill.DeliverySettings) {
 	}
 	if f.disableAfter != nil {
 		d.DisableAfter = *f.disableAfter
+	}
+	if f.batch != nil {
+		d.Batch = *f.batch
 	}
 }

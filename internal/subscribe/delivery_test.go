@@ -17,6 +17,7 @@ import (
 var before = feedmill.DeliverySettings{
 	Timeout: time.Second, RateLimit: 7, RatePer: time.Minute, Concurrency: 7, Ordered: true,
 	Retries: feedmill.RetrySchedule{time.Hour}, DisableAfter: 48 * time.Hour,
+	Batch: feedmill.Batch{MaxEvents: 7, MaxWait: time.Minute},
 }
 
 // read reads the member delivery as readFields does.
@@ -54,10 +55,13 @@ func TestDeliveryFields(t *testing.T) {
 	disableAfter := func(d time.Duration) feedmill.DeliverySettings {
 		return with(func(s *feedmill.DeliverySettings) { s.DisableAfter = d })
 	}
+	batch := func(n int, wait time.Duration) feedmill.DeliverySettings {
+		return with(func(s *feedmill.DeliverySettings) { s.Batch = feedmill.Batch{MaxEvents: n, MaxWait: wait} })
+	}
 	for text, want := range map[string]feedmill.DeliverySettings{
 		`null`: {Timeout: 15 * time.Second, Concurrency: 64},
 		`{}`:   before,
-		`{"timeout":null,"rateLimit":null,"concurrency":null,"ordered":null,"retrySchedule":null,"disableAfter":null}`: {Timeout: 15 * time.Second, Concurrency: 64},
+		`{"timeout":null,"rateLimit":null,"concurrency":null,"ordered":null,"retrySchedule":null,"disableAfter":null,"batch":null}`: {Timeout: 15 * time.Second, Concurrency: 64},
 		`{"timeout":"100ms"}`:                              timeout(100 * time.Millisecond),
 		`{"timeout":"60s"}`:                                timeout(time.Minute),
 		`{"rateLimit":1}`:                                  rate(1, time.Second),
@@ -72,6 +76,11 @@ func TestDeliveryFields(t *testing.T) {
 		`{"disableAfter":"1d"}`:                            disableAfter(24 * time.Hour),
 		`{"disableAfter":"30d"}`:                           disableAfter(30 * 24 * time.Hour),
 		`{"disableAfter":"off"}`:                           disableAfter(feedmill.NeverDisable),
+		`{"batch":{"maxEvents":2}}`:                        batch(2, time.Second),
+		`{"batch":{"maxEvents":100,"maxWait":"60s"}}`:      batch(100, time.Minute),
+		`{"batch":{"maxEvents":50,"maxWait":"0s"}}`:        batch(50, 0),
+		`{"batch":{"maxEvents":50,"maxWait":null}}`:        batch(50, time.Second),
+		`{"batch":null}`:                                   with(func(s *feedmill.DeliverySettings) { s.Batch = feedmill.Batch{} }),
 	} {
 		f, faults := field(t, text)
 		got := before
@@ -110,6 +119,12 @@ func TestDeliveryFieldsThatAreRefused(t *testing.T) {
 		`{"disableAfter":"23h"}`:                          "/x/disableAfter",
 		`{"disableAfter":"721h"}`:                         "/x/disableAfter",
 		`{"disableAfter":"never"}`:                        "/x/disableAfter",
+		`{"batch":50}`:                                    "/x/batch",
+		`{"batch":{}}`:                                    "/x/batch/maxEvents",
+		`{"batch":{"maxEvents":1}}`:                       "/x/batch/maxEvents",
+		`{"batch":{"maxEvents":101}}`:                     "/x/batch/maxEvents",
+		`{"batch":{"maxEvents":10,"maxWait":"60001ms"}}`:  "/x/batch/maxWait",
+		`{"batch":{"maxEvents":10,"maxBytes":1}}`:         "/x/batch/maxBytes",
 		`{"timeout":"0s","concurrency":0}`:                "/x/timeout /x/concurrency",
 	} {
 		f, faults := field(t, text)

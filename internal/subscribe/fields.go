@@ -53,6 +53,7 @@ func (s *Subscriptions) readFields(ctx context.Context, body *strictjson.Object,
 	if delivery != nil {
 		given.delivery = readDelivery(delivery)
 	}
+	checkBatch(body, delivery, was, given)
 	return given, err
 }
 

@@ -24,5 +24,6 @@ func (s *Subscriptions) Preview(ctx context.Context, workspace feedmill.ID, body
 		sub.ResourceID = *f.resource
 	}
 	f.applyShape(&sub)
+	f.delivery.apply(&sub.Delivery)
 	return sub, nil
 }

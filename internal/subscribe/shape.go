@@ -43,6 +43,36 @@ func (s *Subscriptions) readShape(body *strictjson.Object, was feedmill.Subscrip
 	}
 }
 
+// checkBatch refuses a batch that the destination, or the preset, cannot have. The fault is at
+// the member that the request has.
+func checkBatch(body, delivery *strictjson.Object, was feedmill.Subscription, given fields) {
+	settings := was.Delivery
+	given.delivery.apply(&settings)
+	if settings.Batch.IsZero() {
+		return
+	}
+	detail, member := "", ""
+	switch to := given.destination; {
+	case to.Kind != feedmill.DestinationWebhook:
+		detail, member = "batch applies only to webhooks.", "url"
+	case to.Method != http.MethodPost:
+		detail, member = "batch requires the httpOperation POST.", "httpOperation"
+	case given.shape(was.Shape).Preset != "":
+		detail, member = "batch and preset cannot be combined. Set one of them to null.", "preset"
+	default:
+		return
+	}
+	f, ok := body.Get(member)
+	if delivery != nil {
+		if b, given := delivery.Given("batch"); given {
+			f, ok = b, true
+		}
+	}
+	if ok {
+		f.Fault(detail)
+	}
+}
+
 // readExpression reads an expression; null removes the one that there is.
 func readExpression(f strictjson.Field, check func(string) error) *string {
 	if f.Kind == 'n' {

@@ -19,7 +19,7 @@ var dialect = record.Dialect{
 		timeout, rate_limit, rate_per, concurrency, ordered, secrets, headers, header_names,
 		created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until,
 		retries, disable_after, failing_since, failures, destination, filter, filter_key, transform, preset, shown,
-		paused_reason, consented_at, confirm_by, confirm_due_at, alert_id`,
+		paused_reason, consented_at, confirm_by, confirm_due_at, alert_id, batch_events, batch_wait`,
 	ForUpdate:     ` FOR UPDATE`,
 	ForShare:      ` FOR SHARE`,
 	SkipLocked:    ` FOR UPDATE SKIP LOCKED`,

@@ -35,6 +35,7 @@ func Subscription(s *feedmill.Subscription, k Kinds) []any {
 		k.Duration(&d.DisableAfter), k.Time(&s.FailingSince), &s.Failures, &to.Kind,
 		&s.Filter, &s.FilterKey, &s.Shape.Transform, &s.Shape.Preset, &to.Shown,
 		&s.PausedReason, k.Time(&s.ConsentedAt), k.Time(&s.ConfirmBy), k.Time(&s.ConfirmDueAt), &s.AlertID,
+		&d.Batch.MaxEvents, k.Duration(&d.Batch.MaxWait),
 	}
 }
 

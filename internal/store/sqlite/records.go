@@ -17,7 +17,7 @@ var dialect = record.Dialect{
 		timeout_ms, rate_limit, rate_per_ms, concurrency, ordered, secrets, headers, header_names,
 		created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until,
 		retries, disable_after, failing_since, failures, destination, filter, filter_key, transform, preset, shown,
-		paused_reason, consented_at, confirm_by, confirm_due_at, alert_id`,
+		paused_reason, consented_at, confirm_by, confirm_due_at, alert_id, batch_events, batch_wait`,
 	Names:      `(SELECT value AS name FROM json_each(?1))`,
 	Superseded: `superseded = 1`,
 	Now:        `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,

@@ -123,6 +123,7 @@ var subscriptionCases = []testCase{
 		one.Delivery = feedmill.DeliverySettings{
 			Timeout: 1500 * time.Millisecond, RateLimit: 7, RatePer: time.Minute, Concurrency: 3, Ordered: true,
 			Retries: feedmill.RetrySchedule{1500 * time.Millisecond, time.Minute, 24 * time.Hour}, DisableAfter: feedmill.NeverDisable,
+			Batch: feedmill.Batch{MaxEvents: 7, MaxWait: 1500 * time.Millisecond},
 		}
 		one.FailingSince, one.Failures = now().Add(-2*time.Hour), 3
 		one.LastSuccessAt, one.WarnedAt = now().Add(-time.Hour), now().Add(-time.Minute)
@@ -206,6 +207,7 @@ var subscriptionCases = []testCase{
 		changed.Delivery = feedmill.DeliverySettings{
 			Timeout: time.Second, RateLimit: 2, RatePer: time.Hour, Concurrency: 1, Ordered: true,
 			Retries: feedmill.RetrySchedule{time.Second}, DisableAfter: 7 * 24 * time.Hour,
+			Batch: feedmill.Batch{MaxEvents: 100, MaxWait: time.Minute},
 		}
 		changed.Secrets = []byte("s")
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Minute)

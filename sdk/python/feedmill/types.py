@@ -96,6 +96,7 @@ class ChangeSubscriptionBody(TypedDict):
 
 
 class ChangeSubscriptionBodyDelivery(TypedDict):
+    batch: NotRequired[ChangeSubscriptionBodyDeliveryBatch | None]
     concurrency: NotRequired[int | None]
     credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
@@ -106,6 +107,11 @@ class ChangeSubscriptionBodyDelivery(TypedDict):
     retrySchedule: NotRequired[list[str] | None]
     timeout: NotRequired[str | None]
     tls: NotRequired[ChangeSubscriptionBodyDeliveryTls | None]
+
+
+class ChangeSubscriptionBodyDeliveryBatch(TypedDict):
+    maxEvents: int
+    maxWait: NotRequired[str | None]
 
 
 class ChangeSubscriptionBodyDeliveryOauth2(TypedDict):
@@ -324,6 +330,7 @@ class CreateSubscriptionBody(TypedDict):
 
 
 class CreateSubscriptionBodyDelivery(TypedDict):
+    batch: NotRequired[CreateSubscriptionBodyDeliveryBatch | None]
     concurrency: NotRequired[int | None]
     credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
@@ -334,6 +341,11 @@ class CreateSubscriptionBodyDelivery(TypedDict):
     retrySchedule: NotRequired[list[str] | None]
     timeout: NotRequired[str | None]
     tls: NotRequired[CreateSubscriptionBodyDeliveryTls | None]
+
+
+class CreateSubscriptionBodyDeliveryBatch(TypedDict):
+    maxEvents: int
+    maxWait: NotRequired[str | None]
 
 
 class CreateSubscriptionBodyDeliveryOauth2(TypedDict):
@@ -1102,6 +1114,7 @@ class NewSubscription(TypedDict):
 
 
 class NewSubscriptionDelivery(TypedDict):
+    batch: NotRequired[NewSubscriptionDeliveryBatch]
     concurrency: int
     credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
@@ -1112,6 +1125,13 @@ class NewSubscriptionDelivery(TypedDict):
     retrySchedule: list[str]
     timeout: str
     tls: NotRequired[NewSubscriptionDeliveryTls]
+
+
+class NewSubscriptionDeliveryBatch(TypedDict):
+    """How events are sent as arrays. Absent if each event is sent alone."""
+
+    maxEvents: int
+    maxWait: str
 
 
 class NewSubscriptionDeliveryOauth2(TypedDict):
@@ -1444,6 +1464,7 @@ class ReadSubscription(TypedDict):
 
 
 class ReadSubscriptionDelivery(TypedDict):
+    batch: NotRequired[ReadSubscriptionDeliveryBatch]
     concurrency: int
     credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
@@ -1454,6 +1475,13 @@ class ReadSubscriptionDelivery(TypedDict):
     retrySchedule: list[str]
     timeout: str
     tls: NotRequired[ReadSubscriptionDeliveryTls]
+
+
+class ReadSubscriptionDeliveryBatch(TypedDict):
+    """How events are sent as arrays. Absent if each event is sent alone."""
+
+    maxEvents: int
+    maxWait: str
 
 
 class ReadSubscriptionDeliveryOauth2(TypedDict):
@@ -1875,6 +1903,7 @@ class RotateSecretResponse(TypedDict):
 
 
 class RotateSecretResponseDelivery(TypedDict):
+    batch: NotRequired[RotateSecretResponseDeliveryBatch]
     concurrency: int
     credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
@@ -1885,6 +1914,13 @@ class RotateSecretResponseDelivery(TypedDict):
     retrySchedule: list[str]
     timeout: str
     tls: NotRequired[RotateSecretResponseDeliveryTls]
+
+
+class RotateSecretResponseDeliveryBatch(TypedDict):
+    """How events are sent as arrays. Absent if each event is sent alone."""
+
+    maxEvents: int
+    maxWait: str
 
 
 class RotateSecretResponseDeliveryOauth2(TypedDict):
@@ -2084,6 +2120,7 @@ class Subscription(TypedDict):
 
 
 class SubscriptionDelivery(TypedDict):
+    batch: NotRequired[SubscriptionDeliveryBatch]
     concurrency: int
     credentials: NotRequired[dict[str, Literal['***']]]
     disableAfter: Literal['off'] | str
@@ -2094,6 +2131,13 @@ class SubscriptionDelivery(TypedDict):
     retrySchedule: list[str]
     timeout: str
     tls: NotRequired[SubscriptionDeliveryTls]
+
+
+class SubscriptionDeliveryBatch(TypedDict):
+    """How events are sent as arrays. Absent if each event is sent alone."""
+
+    maxEvents: int
+    maxWait: str
 
 
 class SubscriptionDeliveryOauth2(TypedDict):
@@ -2132,6 +2176,7 @@ class SubscriptionFields(TypedDict):
 
 
 class SubscriptionFieldsDelivery(TypedDict):
+    batch: NotRequired[SubscriptionFieldsDeliveryBatch | None]
     concurrency: NotRequired[int | None]
     credentials: NotRequired[dict[str, str | None] | None]
     disableAfter: NotRequired[Literal['off'] | str | None]
@@ -2142,6 +2187,11 @@ class SubscriptionFieldsDelivery(TypedDict):
     retrySchedule: NotRequired[list[str] | None]
     timeout: NotRequired[str | None]
     tls: NotRequired[SubscriptionFieldsDeliveryTls | None]
+
+
+class SubscriptionFieldsDeliveryBatch(TypedDict):
+    maxEvents: int
+    maxWait: NotRequired[str | None]
 
 
 class SubscriptionFieldsDeliveryOauth2(TypedDict):

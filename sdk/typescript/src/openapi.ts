@@ -3442,6 +3442,11 @@ export interface components {
             confirmBy?: string;
             createdAt: components["schemas"]["Timestamp"];
             delivery: {
+                /** @description How events are sent as arrays. Absent if each event is sent alone. */
+                batch?: {
+                    maxEvents: number;
+                    maxWait: components["schemas"]["Duration"];
+                };
                 concurrency: number;
                 /** @description The names of the credentials for a broker. Webhooks have none. */
                 credentials?: {
@@ -3514,6 +3519,17 @@ export interface components {
         };
         SubscriptionFields: {
             delivery?: {
+                /**
+                 * @description Sends the events of a webhook as JSON arrays of at most 1 MiB. It requires `POST` and cannot be combined with `preset`. An array is
+                 *     sent when it has `maxEvents` events, or when its first event has waited for `maxWait`. `transform` applies to each event.
+                 *     After a failed array, its events are retried as arrays of one. Null sends each event alone.
+                 */
+                batch?: {
+                    /** @description The maximum number of events in an array. */
+                    maxEvents: number;
+                    /** @description How long an event waits for others, `0s` to `60s`. Default: `1s`. */
+                    maxWait?: components["schemas"]["Duration"] | null;
+                } | null;
                 /** @description The maximum number of concurrent requests. Default: 64. */
                 concurrency?: number | null;
                 /**
@@ -3579,9 +3595,9 @@ export interface components {
                 } | null;
             } | null;
             /**
-             * @description Event types from `GET /events/types`, or the wildcard of a family such as `metric.*`. `*` alone stands for every available family.
-             *     It creates two subscriptions: one to `datafeed.source.*`, and one to `*`, which is all other families, including later ones. In a
-             *     change it stands for the family or the families of the subscription.
+             * @description Event types from `GET /events/types`, or the wildcard of a family such as `metric.*`. `*` alone means every available family. It
+             *     creates two subscriptions: one to `datafeed.source.*`, and one to `*`, which is all other families, including later ones. In a
+             *     change, `*` keeps the subscription in its half: it means `datafeed.source.*` or all other families.
              */
             events?: string[];
             /**
@@ -6030,7 +6046,7 @@ export interface operations {
                                 id: string;
                                 /** @description The number of the attempt, from 1. */
                                 number: number;
-                                /** @description The request, with `payload` as its body. Signatures and the values of extra headers are masked. Null if the subscription was deleted. */
+                                /** @description The request, with `payload` as its body. With `delivery.batch`, the payload is an element of an array, and the headers of a single event are omitted. Signatures and the values of extra headers are masked. Null if the subscription was deleted. */
                                 request: {
                                     /** @description Whether the subscription was changed after the attempt. The request may then have been different. */
                                     changedSince: boolean;
