@@ -162,6 +162,15 @@ type Vault interface {
 	Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error)
 }
 
+// Bucket is an S3 bucket with the files of feeds.
+type Bucket interface {
+	// String is where it is.
+	String() string
+	// Outage is why it does not respond, and OutageSince since when; nil and zero if it does.
+	Outage() error
+	OutageSince() time.Time
+}
+
 // Options are the parts that a server is made of.
 type Options struct {
 	Store Store
@@ -204,9 +213,12 @@ type Options struct {
 	RateTokens TokenStore
 	// Permits shows other replicas which requests are in progress; nil for one process.
 	Permits *share.Permits
-	// FilesOutage is why the bucket with the files of feeds does not respond, nil if it does;
-	// nil without a bucket.
-	FilesOutage func() error
+	// Bucket has the files of feeds; nil where they are in a folder.
+	Bucket Bucket
+	// Holder is the name under which this process leases work, and DamagedFiles the stored files
+	// that it found to be damaged.
+	Holder       string
+	DamagedFiles func(ctx context.Context) []feedmill.StoredFile
 	// Folder is where the data of this process is.
 	Folder string
 	// PublicURL is what links begin with; empty for what the client has reached.
@@ -238,6 +250,8 @@ type Server struct {
 	name string
 	// stopping says that the server takes no more requests soon.
 	stopping atomic.Bool
+	// draining is closed when stopping is set.
+	draining chan struct{}
 	// stopped is closed when nothing may go on and on any more.
 	stopped chan struct{}
 	stop    sync.Once
@@ -274,11 +288,15 @@ func newServer(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	return &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst, o.RateTokens), linkLimits: newLimiter(linksPerSecond, linksBurst, nil), partLimits: newLimiter(partsPerSecond, partsBurst, nil), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now(), name: rand.Text()}
+	return &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst, o.RateTokens), linkLimits: newLimiter(linksPerSecond, linksBurst, nil), partLimits: newLimiter(partsPerSecond, partsBurst, nil), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), draining: make(chan struct{}), started: time.Now(), name: rand.Text()}
 }
 
 // BeginStop makes GET /readyz return 503, so that load balancers send requests elsewhere.
-func (s *Server) BeginStop() { s.stopping.Store(true) }
+func (s *Server) BeginStop() {
+	if !s.stopping.Swap(true) {
+		close(s.draining)
+	}
+}
 
 // Stop ends what could go on for long: refreshes that are watched, and waits
 // for a feed. Everything else is answered as before.

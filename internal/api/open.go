@@ -91,9 +91,9 @@ func (s *Server) ready(c *call) (answer, error) {
 		return answer{}, fmt.Errorf("%w: %w", feedmill.ErrUnavailable, err)
 	}
 	v := healthView{Status: "ready"}
-	if s.FilesOutage != nil {
+	if s.Bucket != nil {
 		v.Files = "ready"
-		if s.FilesOutage() != nil {
+		if s.Bucket.Outage() != nil {
 			v.Files = "unavailable"
 		}
 	}

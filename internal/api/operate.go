@@ -17,7 +17,7 @@ func (s *Server) operate(c *call) (answer, error) {
 	if !c.who.AllWorkspaces {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" can view the status of the service."}
 	}
-	v := client.Operation{Breakers: []client.OpenBreaker{}, Stores: []client.StoreState{s.recordStore(c.ctx())}}
+	v := client.Operation{Breakers: []client.OpenBreaker{}, Stores: []client.StoreState{s.recordStore(c.ctx())}, Scrub: client.Scrub{Damaged: []client.DamagedFile{}}}
 	reports, err := s.processes(c.ctx())
 	if err != nil {
 		return answer{}, err
@@ -27,6 +27,12 @@ func (s *Server) operate(c *call) (answer, error) {
 		if r.FreeDisk != nil {
 			v.Stores = append(v.Stores, client.StoreState{Name: "disk", State: "ready", Replica: r.Name, Where: r.Folder, FreeBytes: r.FreeDisk, TotalBytes: r.DiskSize})
 		}
+		for _, f := range r.Damaged {
+			v.Scrub.Damaged = append(v.Scrub.Damaged, client.DamagedFile{FeedID: string(f.Feed), FirstVersion: f.First, LastVersion: f.Last, File: f.File, Replica: r.Name})
+		}
+		if r.silent() {
+			continue
+		}
 		for _, b := range r.Breakers {
 			v.Breakers = append(v.Breakers, s.viewBreaker(c.ctx(), b))
 		}
@@ -35,6 +41,15 @@ func (s *Server) operate(c *call) (answer, error) {
 		return answer{}, err
 	}
 	if v.Series, err = s.allSeries(c.ctx()); err != nil {
+		return answer{}, err
+	}
+	if s.Bucket != nil {
+		v.Stores = append(v.Stores, s.bucketState(v.Series))
+	}
+	if err := s.addFileStatus(c.ctx(), &v.Scrub); err != nil {
+		return answer{}, err
+	}
+	if v.Leases, err = s.leases(c.ctx(), reports); err != nil {
 		return answer{}, err
 	}
 	return jsonAnswer(http.StatusOK, v), nil

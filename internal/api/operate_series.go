@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/feedmill/feedmill/client"
 )
@@ -26,6 +28,7 @@ func (s *Server) Observe(ctx context.Context) error {
 	defer tick.Stop()
 	defer reports.Stop()
 	defer s.forgetProcess()
+	draining := s.draining
 	for point := new(s.series.sample(s.Metrics, time.Now())); ; {
 		s.report(ctx, point)
 		point = nil
@@ -33,6 +36,8 @@ func (s *Server) Observe(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-reports.C:
+		case <-draining:
+			draining = nil
 		case <-tick.C:
 			point = new(s.series.sample(s.Metrics, time.Now()))
 		}
@@ -55,6 +60,10 @@ func (s *series) sample(from prometheus.Gatherer, at time.Time) client.Operation
 		Accepted: rate("feedmill_events_accepted_total"), Delivered: rate(deliveredAttempts), Failed: rate(failedAttempts),
 		Open: values["feedmill_deliveries_open"], OldestDue: values["feedmill_delivery_oldest_due_seconds"],
 		InFlight: values["feedmill_delivery_in_flight"], Refreshes: values["feedmill_refresh_running"],
+		Scrubbed: rate("feedmill_files_scrubbed_bytes_total"),
+	}
+	if _, ok := values["feedmill_cache_max_bytes"]; ok {
+		p.Bucket = s.bucket(values, rate)
 	}
 	s.last, s.lastAt = values, at
 	return p
@@ -66,6 +75,24 @@ const (
 	failedAttempts    = "feedmill_delivery_attempts_total failed"
 )
 
+// seriesName is the name of a metric, or of the part of it with some labels.
+func seriesName(name string, labels []*dto.LabelPair) string {
+	has := func(value string) bool {
+		return slices.ContainsFunc(labels, func(l *dto.LabelPair) bool { return l.GetValue() == value })
+	}
+	switch {
+	case name == "feedmill_delivery_attempts_total" && has("delivered"):
+		return deliveredAttempts
+	case name == "feedmill_delivery_attempts_total":
+		return failedAttempts
+	case name == bucketRequests && has("error"):
+		return failedBucketRequests
+	case name == bucketBytes && has("written"):
+		return writtenBucketBytes
+	}
+	return name
+}
+
 // gather reads counters and gauges, each the sum over its labels.
 func gather(from prometheus.Gatherer) map[string]float64 {
 	values := make(map[string]float64)
@@ -73,16 +100,10 @@ func gather(from prometheus.Gatherer) map[string]float64 {
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			value := m.GetCounter().GetValue() + m.GetGauge().GetValue()
-			name := f.GetName()
-			if name == "feedmill_delivery_attempts_total" {
-				name = failedAttempts
-				for _, label := range m.GetLabel() {
-					if label.GetValue() == "delivered" {
-						name = deliveredAttempts
-					}
-				}
+			values[seriesName(f.GetName(), m.GetLabel())] += value
+			if f.GetName() == bucketSeconds {
+				addBounds(values, m.GetHistogram())
 			}
-			values[name] += value
 		}
 	}
 	return values

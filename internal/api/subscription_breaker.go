@@ -18,7 +18,7 @@ func (s *Server) breakers(ctx context.Context, subscriptions []feedmill.ID) (map
 	if ours {
 		return found, nil
 	}
-	others, err := s.otherProcesses(ctx)
+	others, err := s.otherProcesses(ctx, processGone)
 	if err != nil {
 		return nil, err
 	}

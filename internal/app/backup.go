@@ -28,9 +28,8 @@ const commandFolder = "command"
 type attachedStore interface {
 	backup.Records
 	backup.Moves
-	// Origin identifies the database, and FileLocation is where its files were moved to.
+	// Origin identifies the database.
 	Origin(ctx context.Context) (string, error)
-	FileLocation(ctx context.Context) (location, place string, err error)
 	// Processes are the servers that have reported since a time.
 	Processes(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
 	Resume(ctx context.Context) (was bool, err error)

@@ -63,7 +63,7 @@ func (a *App) newFeeds(ctx context.Context, version, address string, m machine.M
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	room := a.room(data, metrics)
-	blobs, bucket, err := a.openFiles(ctx, data, temp, room, m)
+	blobs, bucket, err := a.openFiles(ctx, data, temp, room, m, metrics)
 	if err != nil {
 		return nil, err
 	}

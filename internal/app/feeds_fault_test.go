@@ -145,17 +145,23 @@ func TestWorkerThatDies(t *testing.T) {
 func TestSweep(t *testing.T) {
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", ordersCSV)
-	kept := s.files(t)
 	root := filepath.Join(s.app.config.Data, blobFolder)
-	for _, name := range []string{"df_1/rfr_1.original", "df_1/rfr_1.parquet", ".tmp/x"} {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
+	write := func(names ...string) {
+		for _, name := range names {
+			file := filepath.Join(root, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	// Files of other programs stay, and those of a store or a backup below this one.
+	others := []string{"notes.txt", "below/df_1/rfr_1.parquet", "below/feedmill-store", "private/df_1/x"}
+	write(others...)
+	kept := s.files(t)
+	write("df_1/rfr_1.original", "df_1/rfr_1.parquet", ".tmp/x")
 	if err := s.feeds(t).SweepFiles(t.Context(), time.Now().Add(-time.Hour)); err != nil || len(s.files(t)) != len(kept)+3 {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
@@ -169,6 +175,11 @@ func TestSweep(t *testing.T) {
 	}
 	if got := s.read(t, f.ID, "&fields=order&limit=1"); got != "{\"order\":1}\n" {
 		t.Error(got)
+	}
+	for _, name := range others {
+		if err := os.Remove(filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	// Of a deleted feed the files stay for a while, and then go.
 	s.send(t, request{method: "DELETE", path: "/data_feeds/" + f.ID})

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/machine"
@@ -27,7 +29,7 @@ type fileStore interface {
 
 // openFiles opens the folder or bucket with the files of feeds. A bucket that refuses the
 // configuration is an error; one that does not respond is a warning.
-func (a *App) openFiles(ctx context.Context, data, temp string, room feed.Room, m machine.Memory) (files fileStore, bucket *blob.Bucket, err error) {
+func (a *App) openFiles(ctx context.Context, data, temp string, room feed.Room, m machine.Memory, metrics prometheus.Registerer) (files fileStore, bucket *blob.Bucket, err error) {
 	if a.config.BlobURL == "" {
 		folder, err := blob.Open(filepath.Join(data, blobFolder))
 		if err != nil {
@@ -53,7 +55,7 @@ func (a *App) openFiles(ctx context.Context, data, temp string, room feed.Room, 
 	}
 	bucket, err = blob.OpenBucket(ctx, blob.BucketOptions{
 		Location: at, AccessKey: a.config.BlobAccessKey, SecretKey: a.config.BlobSecretKey,
-		Cache: cache, CacheBytes: min(int64(a.config.CacheBytes), size/2), Take: room.Disk.Take, Large: m.Draft,
+		Cache: cache, CacheBytes: min(int64(a.config.CacheBytes), size/2), Take: room.Disk.Take, Large: m.Draft, Metrics: metrics,
 	})
 	if err != nil {
 		return nil, nil, err

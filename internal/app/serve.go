@@ -92,12 +92,13 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	}
 	options := a.apiOptions(events, metrics)
 	options.Feeds, options.Connections, options.SignIns, options.Permits = feeds, feeds.connections, feeds.people, feeds.permits
+	options.Holder, options.DamagedFiles = feeds.holder, feeds.files.Damaged
 	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version
 	if a.config.DatabaseURL != "" {
 		options.RateTokens = a.store
 	}
 	if feeds.bucket != nil {
-		options.FilesOutage = feeds.bucket.Outage
+		options.Bucket = feeds.bucket
 	}
 	options.Docs = manual.New(manual.Options{Document: openapi.JSON, Tokens: ui.Tokens(), Mark: ui.Mark(), Theme: ui.Theme, Version: version, PublicURL: a.config.PublicURL})
 	endpoints := api.New(options)

@@ -28,7 +28,7 @@ type Options struct {
 
 const (
 	// DefaultLease is how long a pin lasts that is not renewed.
-	DefaultLease = 10 * time.Minute
+	DefaultLease = feedmill.PinLease
 	// keepUnfinished is how long records without a manifest stay at the target. Another backup
 	// can still be writing them.
 	keepUnfinished = 24 * time.Hour

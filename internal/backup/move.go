@@ -25,6 +25,8 @@ type Moves interface {
 	OpenFiles(ctx context.Context, move, target string) error
 	// LoseWriting gives up files whose writers are gone, and counts those that are being written.
 	LoseWriting(ctx context.Context, lease time.Duration) (writing int, err error)
+	// FileLocation is the id of the location that the files are at, and its address.
+	FileLocation(ctx context.Context) (location, place string, err error)
 	// EndMove records the new location of the files, unless files were accepted meanwhile.
 	EndMove(ctx context.Context, move, from, to, place string) error
 }
@@ -52,7 +54,7 @@ const (
 	// reopenedTime is how long files can be written between two attempts.
 	reopenedTime = 10 * time.Second
 	// closedLease ends a refusal of new files if the command is killed.
-	closedLease = time.Minute
+	closedLease = feedmill.MoveLease
 	// closingTries is how many attempts to finish are made. Files of a replica that was killed
 	// keep a move from finishing for [feedmill.ObjectLease].
 	closingTries = 30
@@ -120,6 +122,11 @@ func (m *move) run(ctx context.Context, id string, o MoveOptions) error {
 // finish refuses new files, waits for those that are being written, copies them and records the new
 // location. It reports whether the move has ended: it has not if files are still being written.
 func (m *move) finish(ctx context.Context, id string, o MoveOptions) (ended bool, err error) {
+	if at, place, err := m.FileLocation(ctx); err != nil || at == o.To {
+		return err == nil, err // another command has moved them to the same target
+	} else if at != o.From {
+		return false, fmt.Errorf("another 'feedmill files copy' has moved the files to %s meanwhile", place)
+	}
 	if err := m.CloseFiles(ctx, id, o.To, closedLease); err != nil {
 		if errors.Is(err, feedmill.ErrConflict) {
 			err = errors.New("another 'feedmill files copy' is about to finish; wait for it")
@@ -155,7 +162,7 @@ func (m *move) finish(ctx context.Context, id string, o MoveOptions) (ended bool
 	}
 	err = m.EndMove(ctx, id, o.From, o.To, o.Place)
 	if errors.Is(err, feedmill.ErrConflict) {
-		return false, nil // the lease had ended, and files were written
+		return false, nil // the lease had ended and files were written, or another command was faster
 	}
 	return err == nil, err
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
 )
@@ -56,6 +57,8 @@ type BucketOptions struct {
 	Large int64
 	// StallTime is how long a request may wait for the next bytes, a minute if it is zero.
 	StallTime time.Duration
+	// Metrics, if set, has the metrics of the bucket and the cache.
+	Metrics prometheus.Registerer
 }
 
 // Bucket keeps blobs as objects of an S3 bucket, with a cache of local copies. Its errors are
@@ -68,7 +71,7 @@ type Bucket struct {
 	owner   atomic.Pointer[string]
 	claimed atomic.Bool
 	// outage is the last error of the bucket, nil after a request that succeeded.
-	outage atomic.Pointer[error]
+	outage atomic.Pointer[outage]
 }
 
 // OpenBucket opens a bucket. It makes no request.
@@ -81,21 +84,21 @@ func OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
 	if o.PathStyle {
 		lookup = minio.BucketLookupPath
 	}
-	transport := &http.Transport{
-		DialContext: dialer(cmp.Or(o.StallTime, stallTime)), TLSHandshakeTimeout: 10 * time.Second,
-		MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, DisableCompression: true,
-	}
-	client, err := minio.New(endpoint, &minio.Options{
-		Creds: o.credentials(), Secure: !o.Plain, Region: o.Region, BucketLookup: lookup, Transport: transport, MaxRetries: tries,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("open bucket: %w", err)
-	}
-	cached, err := openCache(ctx, o.Cache, o.CacheBytes)
+	cached, err := openCache(ctx, o.Cache, o.CacheBytes, o.Metrics)
 	if err != nil {
 		return nil, fmt.Errorf("open the cache of files: %w", err)
 	}
 	cached.folder.Take, cached.folder.Large = o.Take, o.Large
+	transport := &measuredTransport{&http.Transport{
+		DialContext: dialer(cmp.Or(o.StallTime, stallTime)), TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, DisableCompression: true,
+	}, cached.metrics}
+	client, err := minio.New(endpoint, &minio.Options{
+		Creds: o.credentials(), Secure: !o.Plain, Region: o.Region, BucketLookup: lookup, Transport: transport, MaxRetries: tries,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open bucket: %w", errors.Join(err, cached.folder.Close()))
+	}
 	return &Bucket{client: client, at: o.Location, cache: cached}, nil
 }
 
@@ -120,14 +123,6 @@ func (b *Bucket) Dir() string { return b.cache.folder.Dir() }
 // String is where the bucket is, without credentials.
 func (b *Bucket) String() string {
 	return strings.TrimSuffix("s3://"+path.Join(b.at.Bucket, b.at.Prefix), "/")
-}
-
-// Outage is why the last request to the bucket failed, nil if it did not.
-func (b *Bucket) Outage() error {
-	if err := b.outage.Load(); err != nil {
-		return *err
-	}
-	return nil
 }
 
 func (b *Bucket) key(name string) string { return path.Join(b.at.Prefix, name) }

@@ -12,13 +12,16 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // cache keeps local copies of files in a folder, up to a number of bytes. Files that are in
 // use are never removed, so it can exceed the limit by what they take.
 type cache struct {
-	folder *Folder
-	max    int64
+	folder  *Folder
+	max     int64
+	metrics *metrics
 
 	mu      sync.Mutex
 	used    int64
@@ -44,12 +47,13 @@ type entry struct {
 
 // openCache opens the folder of a cache. Parquet files of an earlier process stay, because they
 // are verified before they are read again. Other files are removed.
-func openCache(ctx context.Context, dir string, max int64) (*cache, error) {
+func openCache(ctx context.Context, dir string, max int64, to prometheus.Registerer) (*cache, error) {
 	folder, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	c := &cache{folder: folder, max: max, entries: make(map[string]*entry), idle: list.New()}
+	c.metrics = newMetrics(c, to)
 	for name, err := range folder.List(ctx) {
 		if err != nil {
 			return nil, errors.Join(err, folder.Close())
@@ -97,7 +101,10 @@ func (c *cache) insert(temp, name string, size int64) error {
 func (c *cache) acquire(ctx context.Context, name string, download func(context.Context, io.Writer) error) (*entry, error) {
 	c.mu.Lock()
 	e := c.entries[name]
-	if e == nil {
+	if e != nil {
+		c.metrics.hits.Inc()
+	} else {
+		c.metrics.misses.Inc()
 		e = &entry{name: name, refs: 1, done: make(chan struct{})}
 		c.entries[name] = e
 		// The download goes on for the others if this caller stops waiting.
@@ -179,8 +186,16 @@ func (c *cache) evict() {
 	for c.used > c.max && c.idle.Len() > 0 {
 		e := c.idle.Remove(c.idle.Front()).(*entry)
 		delete(c.entries, e.name)
+		c.metrics.evicted.Add(float64(e.size))
 		c.remove(e)
 	}
+}
+
+// bytes is how much the files of the cache take.
+func (c *cache) bytes() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used
 }
 
 // remove removes the file of an entry that is not in the table any more. The cache is locked.

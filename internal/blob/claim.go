@@ -47,6 +47,9 @@ func (f *Folder) Claim(ctx context.Context, store string) error {
 		return nil
 	}
 	if held != "" && !restoredFor(held, store) {
+		if _, ok := ParseCopyClaim(held); ok {
+			return fmt.Errorf("%s: %w", f.Dir(), errCopying)
+		}
 		return fmt.Errorf("%s has the files of another store (%s), and this store is %s; restore the folder that belongs to this database", f.Dir(), held, store)
 	}
 	return f.SetOwner(ctx, store)
@@ -94,6 +97,9 @@ func (b *Bucket) Claim(ctx context.Context, store string) error {
 // errOwned is the error of a bucket that belongs to another store.
 var errOwned = errors.New("the bucket has the files of another store")
 
+// errCopying is the error of a location to which files are being moved.
+var errCopying = errors.New("'feedmill files copy' has not finished copying files here; run it again until it succeeds")
+
 // ready holds that the bucket belongs to the store of [Bucket.Claim].
 func (b *Bucket) ready(ctx context.Context) error {
 	owner := b.owner.Load()
@@ -119,6 +125,9 @@ func (b *Bucket) ready(ctx context.Context) error {
 		if held == "" {
 			return unavailable(fmt.Errorf("%s does not return the object that was just written", b.key(ownerName)))
 		}
+	}
+	if _, ok := ParseCopyClaim(held); ok {
+		return fmt.Errorf("%s: %w", b, errCopying)
 	}
 	if held != *owner {
 		return fmt.Errorf("%s: %w (%s), and this store is %s; use another prefix. If that store no longer exists, delete the object %s", b, errOwned, held, *owner, b.key(ownerName))

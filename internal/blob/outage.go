@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 
@@ -18,6 +19,37 @@ var (
 	missing = []string{"NoSuchKey", "NotFound"}
 	full    = []string{"QuotaExceeded", "InsufficientCapacity", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"}
 )
+
+// outage is a time in which the requests to a bucket fail.
+type outage struct {
+	since time.Time
+	err   error
+}
+
+// Outage is why the last request to the bucket failed, nil if it did not.
+func (b *Bucket) Outage() error {
+	if o := b.outage.Load(); o != nil {
+		return o.err
+	}
+	return nil
+}
+
+// OutageSince is when the first request failed after which none succeeded, zero if there is none.
+func (b *Bucket) OutageSince() time.Time {
+	if o := b.outage.Load(); o != nil {
+		return o.since
+	}
+	return time.Time{}
+}
+
+// fail records an error of the bucket.
+func (b *Bucket) fail(err error) {
+	next := &outage{time.Now(), err}
+	if last := b.outage.Load(); last != nil {
+		next.since = last.since
+	}
+	b.outage.Store(next)
+}
 
 // note adds the kind to an error of the bucket, and records whether the bucket responds.
 func (b *Bucket) note(ctx context.Context, err error) error {
@@ -35,7 +67,7 @@ func (b *Bucket) note(ctx context.Context, err error) error {
 	case slices.Contains(full, response.Code) || response.StatusCode == http.StatusInsufficientStorage:
 		return fmt.Errorf("%w: %w", feedmill.ErrNoRoom, err)
 	}
-	b.outage.Store(&err)
+	b.fail(err)
 	return unavailable(err)
 }
 
@@ -77,7 +109,6 @@ func (b *Bucket) Check(ctx context.Context) (refused bool, err error) {
 	case status == http.StatusForbidden || status == http.StatusUnauthorized:
 		return true, fmt.Errorf("%s: access denied (%d); check FEEDMILL_BLOB_ACCESS_KEY, FEEDMILL_BLOB_SECRET_KEY and the permissions of the key: %w", b, status, err)
 	}
-	outage := err
-	b.outage.Store(&outage)
+	b.fail(err)
 	return false, fmt.Errorf("%s: %w", b, err)
 }

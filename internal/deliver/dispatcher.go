@@ -97,7 +97,7 @@ const (
 	// connection whose other end is gone, is given up and tried again.
 	storeTimeout     = 30 * time.Second
 	defaultPollEvery = time.Second
-	defaultLeaseTime = 15 * time.Second
+	defaultLeaseTime = feedmill.SlotLease
 	// retryRead is how long to wait after the store could not be read.
 	retryRead        = time.Second
 	defaultTargetAge = 5 * time.Second

@@ -57,7 +57,7 @@ func (m *Mill) countHeld(ctx context.Context) {
 // reason not to look at the data.
 func (m *Mill) Hold(workspace feedmill.ID) feedmill.BodyHolder {
 	h := &holding{mill: m, body: feedmill.HeldBody{ID: feedmill.NewID(feedmill.PrefixPreview), Workspace: workspace}}
-	h.body.File = "private/" + string(workspace) + "/" + string(h.body.ID)
+	h.body.File = privateFolder + string(workspace) + "/" + string(h.body.ID)
 	if m.Room.Disk.Check() == nil {
 		h.draft, _ = m.Blobs.Begin(h.body.File)
 	}

@@ -81,6 +81,7 @@ func (v *VerifiedFiles) scrub(ctx context.Context, name string, last bool) error
 	if err != nil {
 		return v.noteDamaged(of, info, err)
 	}
+	v.repaired(name)
 	return v.sums.NoteVerified(ctx, name, sums)
 }
 

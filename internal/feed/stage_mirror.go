@@ -129,7 +129,7 @@ func (s *stageMirror) addPart(ctx context.Context) error {
 		return err
 	}
 	sent := make(map[string]int64)
-	name := "private/" + string(s.source.Workspace) + "/" + string(s.source.ID) + "-" + strings.ToLower(rand.Text())
+	name := privateFolder + string(s.source.Workspace) + "/" + string(s.source.ID) + "-" + strings.ToLower(rand.Text())
 	err = s.mill.Blobs.Put(ctx, name, func(to io.Writer) error {
 		for _, e := range entries {
 			if e.Name() == stageIndex {

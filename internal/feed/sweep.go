@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -185,6 +186,9 @@ func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 		if err != nil {
 			return err
 		}
+		if !sweepable(name) {
+			continue
+		}
 		if names = append(names, name); len(names) == step {
 			if err := flush(); err != nil {
 				return err
@@ -196,3 +200,16 @@ func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 	}
 	return flush()
 }
+
+// sweepable reports whether a name is one of the files of feeds: below the id of a feed, or below
+// privateFolder and the id of a workspace. Other files in the bucket are not ours: those of other
+// programs, backups, and the files of a store whose prefix is below that of this one.
+func sweepable(name string) bool {
+	if rest, ok := strings.CutPrefix(name, privateFolder); ok {
+		return strings.HasPrefix(rest, feedmill.PrefixWorkspace+"_")
+	}
+	return strings.HasPrefix(name, feedmill.PrefixDataFeed+"_")
+}
+
+// privateFolder begins the names of files that are not tables, such as previews.
+const privateFolder = "private/"

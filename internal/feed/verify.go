@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -41,6 +43,8 @@ type VerifiedFiles struct {
 
 	mu   sync.Mutex
 	seen map[string]*verification
+	// found are files that were found to be damaged, and not to be right since.
+	found map[string]feedmill.StoredFile
 }
 
 // verification is what is known of a file as it was at a time.
@@ -57,13 +61,16 @@ type verification struct {
 // read in full, which takes some tenths of a second. The scrub reads larger ones.
 const maxSumNow = 64 << 20
 
+// maxFound is how many damaged files are listed.
+const maxFound = 100
+
 // maxSeen is how many files it is known of that they were verified.
 const maxSeen = 100_000
 
 // NewVerifiedFiles verifies the files of a folder.
 func NewVerifiedFiles(files *RecordedFiles, sums Sums, log *slog.Logger, metrics prometheus.Registerer) *VerifiedFiles {
 	v := &VerifiedFiles{
-		RecordedFiles: files, sums: sums, log: log, seen: make(map[string]*verification),
+		RecordedFiles: files, sums: sums, log: log, seen: make(map[string]*verification), found: make(map[string]feedmill.StoredFile),
 		damaged: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "feedmill_files_damaged_total", Help: "Stored Parquet files found to be damaged.",
 		}),
@@ -235,6 +242,9 @@ func (v *VerifiedFiles) verify(ctx context.Context, path, name string, one *veri
 		if errors.Is(err, parquet.ErrDamaged) && !last && v.Files.Refetch(name) {
 			return errLocalCopy
 		}
+		if err == nil {
+			v.repaired(name)
+		}
 		return v.damage(of, err)
 	}
 	if one.later = size > maxSumNow; one.later {
@@ -247,6 +257,29 @@ func (v *VerifiedFiles) verify(ctx context.Context, path, name string, one *veri
 	return v.sums.NoteVerified(ctx, name, sums)
 }
 
+// repaired notes that a file is as it was written.
+func (v *VerifiedFiles) repaired(name string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.found, name)
+}
+
+// Damaged lists up to 100 files of versions that were found to be damaged, and not to be right since.
+func (v *VerifiedFiles) Damaged(ctx context.Context) (all []feedmill.StoredFile) {
+	v.mu.Lock()
+	names := slices.Sorted(maps.Keys(v.found))
+	v.mu.Unlock()
+	for _, name := range names {
+		switch of, err := v.sums.StoredFile(ctx, name); {
+		case err == nil:
+			all = append(all, of)
+		case errors.Is(err, feedmill.ErrNotFound): // no version has it any more
+			v.repaired(name)
+		}
+	}
+	return all
+}
+
 // damage is the error of a file that could not be verified; it counts those that are
 // damaged.
 func (v *VerifiedFiles) damage(of feedmill.StoredFile, err error) error {
@@ -254,6 +287,11 @@ func (v *VerifiedFiles) damage(of feedmill.StoredFile, err error) error {
 		return err
 	}
 	v.damaged.Inc()
+	v.mu.Lock()
+	if len(v.found) < maxFound {
+		v.found[of.Name] = of
+	}
+	v.mu.Unlock()
 	versions := fmt.Sprintf("version %d", of.First)
 	if of.Last > of.First {
 		versions = fmt.Sprintf("versions %d to %d", of.First, of.Last)

@@ -82,7 +82,7 @@ const (
 	// lookAhead is how many due sources are looked at to choose from.
 	lookAhead = 1000
 	// leaseTime is how long a run has a source without renewing its lease.
-	leaseTime  = 30 * time.Second
+	leaseTime  = feedmill.SourceLease
 	renewEvery = 10 * time.Second
 	// writeProgressEvery is how often progress is written while there is any.
 	writeProgressEvery = time.Second

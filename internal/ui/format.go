@@ -29,6 +29,7 @@ func functions(a *assets) template.FuncMap {
 		"since":    sinceWhen,
 		"iso":      func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") },
 		"took":     took,
+		"span":     span,
 		"tookMs":   func(ms client.Milliseconds) string { return took(float64(ms)) },
 		"schedule": scheduleWords,
 		"pairs":    pairs,

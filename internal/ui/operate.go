@@ -2,7 +2,9 @@ package ui
 
 import (
 	"cmp"
+	"math"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill/client"
@@ -18,18 +20,21 @@ type operatePage struct {
 	// whose subscriptions have pages.
 	Slots int
 	Here  string
+	// Storage reports whether the page is that of the replicas and the storage.
+	Storage bool
 	// Worst is the first thing to look at; empty where all is well.
 	Worst string
 }
 
-// Engine is what keeps the records.
+// Engine is what keeps the records, and the files if they are in a bucket.
 func (p operatePage) Engine() string {
+	var engines []string
 	for _, s := range p.Stores {
 		if s.Engine != "" {
-			return s.Engine
+			engines = append(engines, s.Engine)
 		}
 	}
-	return ""
+	return strings.Join(engines, " and ")
 }
 
 // storeRow is a store in words: what it is, and how much of it is used, as a share where that
@@ -50,6 +55,8 @@ func (p operatePage) StoreRows() (rows []storeRow) {
 		switch s.Name {
 		case "records":
 			row.Title = "Records"
+		case "bucket":
+			row.Title = "Bucket"
 		case "disk":
 			row.Title, row.What = "Disk", s.Replica
 		}
@@ -78,7 +85,6 @@ func isLow(s client.StoreState) bool {
 // replicaRow is a replica and its part of the bar of slots, which begins at From.
 type replicaRow struct {
 	client.Replica
-	State       string
 	Shade, From int
 }
 
@@ -92,28 +98,26 @@ func showOperate(v *visit) error {
 	if err != nil {
 		return err
 	}
+	p := newOperatePage(v, o)
+	p.Plots = operatePlots(o.Series, windows[p.Window].length, windows[p.Window].step, time.Now())
+	return v.render(http.StatusOK, "operate", "Operate", p)
+}
+
+// newOperatePage is what the pages of the operator share.
+func newOperatePage(v *visit, o client.Operation) operatePage {
 	p := operatePage{Operation: o, Window: v.r.URL.Query().Get("window"), Here: v.me.Workspace.ID, Worst: worstOf(o)}
 	if windows[p.Window].length == 0 {
 		p.Window = "1h"
 	}
 	for i, r := range o.Replicas {
-		row := replicaRow{Replica: r, State: "ready", Shade: i % slotShades, From: p.Slots}
-		if r.LeaseAge > silentAfter.Seconds() {
-			row.State = "silent"
-		}
-		p.Replicas = append(p.Replicas, row)
+		p.Replicas = append(p.Replicas, replicaRow{Replica: r, Shade: i % slotShades, From: p.Slots})
 		p.Slots += r.Slots
 	}
-	p.Plots = operatePlots(o.Series, windows[p.Window].length, windows[p.Window].step, time.Now())
-	return v.render(http.StatusOK, "operate", "Operate", p)
+	return p
 }
 
-// silentAfter is when a replica should have said twice that it is there, and slotShades how
-// many colours tell replicas apart.
-const (
-	silentAfter = 30 * time.Second
-	slotShades  = 3
-)
+// slotShades is how many colours tell replicas apart.
+const slotShades = 3
 
 // LeaseAt is when the replica last said that it is there.
 func (r replicaRow) LeaseAt() time.Time {
@@ -123,30 +127,7 @@ func (r replicaRow) LeaseAt() time.Time {
 // operatePlots draws the points of a time that ends now. Steps without a point, in which no
 // replica ran, stay empty, so that the axis tells the time.
 func operatePlots(points []client.OperationPoint, length, step time.Duration, now time.Time) []plot {
-	var at []time.Time
-	for t := now.Add(-length).Truncate(step).Add(step); !t.After(now); t = t.Add(step) {
-		at = append(at, t)
-	}
-	for len(points) > 0 && points[0].At.Before(at[0]) {
-		points = points[1:]
-	}
-	// The step that has just begun has no point yet.
-	if n := len(at); len(points) > 0 && points[len(points)-1].At.Before(at[n-1]) {
-		at = at[:n-1]
-	}
-	of := func(name, class string, value func(client.OperationPoint) float64) plotSeries {
-		s := plotSeries{Name: name, Class: class, Values: make([]float64, len(at))}
-		counts := make([]float64, len(at))
-		for _, point := range points {
-			i := min(int(point.At.Sub(at[0])/step), len(at)-1)
-			s.Values[i] += value(point)
-			counts[i]++
-		}
-		for i := range counts {
-			s.Values[i] /= counts[i] // a step without a point is not a number
-		}
-		return s
-	}
+	at, of := plotted(points, length, step, now)
 	plots := []plot{
 		{Title: "Events accepted", Unit: "a second", Series: []plotSeries{of("accepted", "accent", func(p client.OperationPoint) float64 { return p.Accepted })}},
 		{Title: "Attempts", Unit: "a second", Bars: true, Series: []plotSeries{of("delivered", "bar", func(p client.OperationPoint) float64 { return p.Delivered }), of("failed", "bad", func(p client.OperationPoint) float64 { return p.Failed })}},
@@ -161,6 +142,36 @@ func operatePlots(points []client.OperationPoint, length, step time.Duration, no
 	return plots
 }
 
+// plotted are the steps of a time that ends now, and a function that makes a series of a value of
+// the points. A value that is not a number is left out.
+func plotted(points []client.OperationPoint, length, step time.Duration, now time.Time) (at []time.Time, of func(name, class string, value func(client.OperationPoint) float64) plotSeries) {
+	for t := now.Add(-length).Truncate(step).Add(step); !t.After(now); t = t.Add(step) {
+		at = append(at, t)
+	}
+	for len(points) > 0 && points[0].At.Before(at[0]) {
+		points = points[1:]
+	}
+	// The step that has just begun has no point yet.
+	if n := len(at); len(points) > 0 && points[len(points)-1].At.Before(at[n-1]) {
+		at = at[:n-1]
+	}
+	return at, func(name, class string, value func(client.OperationPoint) float64) plotSeries {
+		s := plotSeries{Name: name, Class: class, Values: make([]float64, len(at))}
+		counts := make([]float64, len(at))
+		for _, point := range points {
+			i := min(int(point.At.Sub(at[0])/step), len(at)-1)
+			if v := value(point); !math.IsNaN(v) {
+				s.Values[i] += v
+				counts[i]++
+			}
+		}
+		for i := range counts {
+			s.Values[i] /= counts[i] // a step without a point is not a number
+		}
+		return s
+	}
+}
+
 // lowDisk is where little is left.
 const lowDisk = 2 << 30
 
@@ -168,11 +179,16 @@ const lowDisk = 2 << 30
 func worstOf(o client.Operation) string {
 	for _, s := range o.Stores {
 		switch {
+		case s.Name == "bucket" && s.State != "ready":
+			return bucketOutage(s)
 		case s.State != "ready":
 			return "The store of " + s.Name + " does not respond. Feedmill accepts nothing until it does. Accepted data is safe."
 		case isLow(s):
 			return "The disk of " + cmp.Or(s.Replica, "a replica") + " has " + byteSize(*s.FreeBytes) + " left. When it is full, uploads and events are rejected. Accepted data is safe."
 		}
+	}
+	if n := len(o.Scrub.Damaged); n > 0 {
+		return plural(n, "stored file") + " found to be damaged. Reads of their versions fail; other versions are not affected. See Replicas and storage."
 	}
 	for _, r := range o.Replicas {
 		if r.MissingFiles > 0 {
@@ -183,7 +199,7 @@ func worstOf(o client.Operation) string {
 		return "Deliveries have been due for " + span(time.Duration(o.Series[n-1].OldestDue)*time.Second) + ". They are sent as fast as endpoints and replicas allow."
 	}
 	for _, r := range o.Replicas {
-		if r.LeaseAge > silentAfter.Seconds() {
+		if r.State == "silent" {
 			return r.Name + " has not reported for " + span(time.Duration(r.LeaseAge)*time.Second) + ". If it has stopped, the other replicas take over its slots. Accepted data is safe."
 		}
 	}

@@ -167,6 +167,8 @@ func (s *Server) routes() {
 		"GET /ui/keyboard": showKeyboard,
 		"GET /ui/operate":  showOperate,
 
+		"GET /ui/operate/replicas": showReplicas,
+
 		"GET /ui/events":          showEvents,
 		"GET /ui/events/{id}":     showEvent,
 		"GET /ui/events/publish":  showPublish,

@@ -41,6 +41,7 @@ func Run(t *testing.T, e Engine) {
 			{"audit", auditCases},
 			{"vault", vaultCases},
 			{"processes", processCases},
+			{"leases", leaseCases},
 			{"feeds", feedCases},
 			{"lists of feeds", feedLists},
 			{"versions", versionCases},

@@ -44,6 +44,7 @@ type Store interface {
 	TableNames
 	Tables
 	Files
+	Leases
 	Links
 	Handles
 	Connections

@@ -1163,7 +1163,9 @@ class NewSubscriptionFilters(TypedDict):
 
 class Operate(TypedDict):
     breakers: list[OperateBreakersItem]
+    leases: list[OperateLeasesItem]
     replicas: list[OperateReplicasItem]
+    scrub: OperateScrub
     series: list[OperateSeriesItem]
     stores: list[OperateStoresItem]
 
@@ -1181,7 +1183,16 @@ class OperateBreakersItem(TypedDict):
     workspaceId: str
 
 
+class OperateLeasesItem(TypedDict):
+    count: int
+    name: Literal['slots', 'refreshes', 'files', 'pins', 'move']
+    owners: list[str]
+    termSeconds: float
+
+
 class OperateReplicasItem(TypedDict):
+    cacheBytes: NotRequired[int]
+    cacheMaxBytes: NotRequired[int]
     inFlight: int
     leaseAgeSeconds: float
     memoryBytes: int
@@ -1191,28 +1202,68 @@ class OperateReplicasItem(TypedDict):
     refreshes: int
     slots: int
     startedAt: str
+    state: Literal['ready', 'draining', 'silent']
     version: str
+
+
+class OperateScrub(TypedDict):
+    """The stored files of versions, and how far they are verified."""
+
+    bytes: int
+    damaged: list[OperateScrubDamagedItem]
+    deletingFiles: int
+    files: int
+    unreferencedBytes: int
+    unreferencedFiles: int
+    verifiedBytes: int
+    verifiedFiles: int
+    writingFiles: int
+
+
+class OperateScrubDamagedItem(TypedDict):
+    feedId: str
+    file: str
+    firstVersion: int
+    lastVersion: int
+    replica: str
 
 
 class OperateSeriesItem(TypedDict):
     accepted: float
     at: str
     attempts: float
+    bucket: NotRequired[OperateSeriesItemBucket]
     delivered: float
     failed: float
     inFlight: float
     oldestDueSeconds: float
     open: float
     refreshes: float
+    scrubbedBytes: float
+
+
+class OperateSeriesItemBucket(TypedDict):
+    """The requests to the bucket and the caches of the replicas. Only if the files of feeds are in a bucket."""
+
+    cacheHits: float
+    cacheMisses: float
+    errors: float
+    evictedBytes: float
+    p50Ms: NotRequired[float]
+    p99Ms: NotRequired[float]
+    readBytes: float
+    requests: float
+    writtenBytes: float
 
 
 class OperateStoresItem(TypedDict):
     connections: NotRequired[int]
     engine: NotRequired[str]
+    failedSince: NotRequired[str]
     freeBytes: NotRequired[int]
     latencyMs: float
     maxConnections: NotRequired[int]
-    name: Literal['records', 'disk']
+    name: Literal['records', 'bucket', 'disk']
     p50Ms: NotRequired[float]
     p99Ms: NotRequired[float]
     replica: NotRequired[str]

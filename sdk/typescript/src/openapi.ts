@@ -1413,7 +1413,7 @@ export interface paths {
         };
         /**
          * Get the state of the server
-         * @description Scope `admin`, of the workspace `default`. Returns a data point for each minute of the last 24 hours, the endpoints that do not respond, the stores and the replicas. The numbers of all replicas are added up. The current minute is not included.
+         * @description Scope `admin`, of the workspace `default`. Returns a data point for each minute of the last 24 hours, the endpoints that do not respond, the stores and the replicas. The numbers of all replicas are added up. The current minute is not included. Also returns the leases of the replicas and how far the stored files are verified.
          */
         get: operations["operate"];
         put?: never;
@@ -2497,11 +2497,29 @@ export interface components {
                 subscriptionId: components["schemas"]["SubscriptionId"];
                 workspaceId: string;
             }[];
+            /** @description Work that one replica at a time does. A lease that is not renewed ends after its term. */
+            leases: {
+                /** @description The number of leases. */
+                count: number;
+                /**
+                 * @description Delivery slots, runs of sources, files that are being written, pins of backups, or the end of `feedmill files copy`.
+                 * @enum {string}
+                 */
+                name: "slots" | "refreshes" | "files" | "pins" | "move";
+                /** @description The names of the replicas. A replica that does not report is left out. */
+                owners: string[];
+                /** Format: double */
+                termSeconds: number;
+            }[];
             replicas: {
+                /** @description The size of the files of the bucket in the cache. */
+                cacheBytes?: number;
+                /** @description The limit of the cache. */
+                cacheMaxBytes?: number;
                 inFlight: number;
                 /**
                  * Format: double
-                 * @description Seconds since the last heartbeat of the replica. After a minute the replica is considered gone.
+                 * @description Seconds since the last heartbeat of the replica.
                  */
                 leaseAgeSeconds: number;
                 memoryBytes: number;
@@ -2512,8 +2530,34 @@ export interface components {
                 refreshes: number;
                 slots: number;
                 startedAt: components["schemas"]["Timestamp"];
+                /**
+                 * @description `draining` while the replica stops; `silent` if it has not reported for 30 seconds. A silent replica is listed for 10 minutes.
+                 * @enum {string}
+                 */
+                state: "ready" | "draining" | "silent";
                 version: string;
             }[];
+            /** @description The stored files of versions, and how far they are verified. */
+            scrub: {
+                bytes: number;
+                /** @description Files that a replica found to be damaged, at most 100 for each replica. */
+                damaged: {
+                    feedId: string;
+                    file: string;
+                    firstVersion: number;
+                    lastVersion: number;
+                    replica: string;
+                }[];
+                deletingFiles: number;
+                files: number;
+                unreferencedBytes: number;
+                /** @description Files that nothing needs. They are deleted after 24 hours. */
+                unreferencedFiles: number;
+                verifiedBytes: number;
+                /** @description Files that were written or read in full in the last 7 days. */
+                verifiedFiles: number;
+                writingFiles: number;
+            };
             /** @description The data points, oldest first. Rates are per second. */
             series: {
                 /**
@@ -2527,6 +2571,54 @@ export interface components {
                  * @description Attempts per second.
                  */
                 attempts: number;
+                /** @description The requests to the bucket and the caches of the replicas. Only if the files of feeds are in a bucket. */
+                bucket?: {
+                    /**
+                     * Format: double
+                     * @description Reads of cached files per second.
+                     */
+                    cacheHits: number;
+                    /**
+                     * Format: double
+                     * @description Reads of files per second that had to be downloaded.
+                     */
+                    cacheMisses: number;
+                    /**
+                     * Format: double
+                     * @description Failed requests per second.
+                     */
+                    errors: number;
+                    /**
+                     * Format: double
+                     * @description Bytes removed from the caches per second.
+                     */
+                    evictedBytes: number;
+                    /**
+                     * Format: double
+                     * @description The median time until the bucket began to respond
+                     */
+                    p50Ms?: number;
+                    /**
+                     * Format: double
+                     * @description The 99th percentile of that time.
+                     */
+                    p99Ms?: number;
+                    /**
+                     * Format: double
+                     * @description Bytes read from the bucket per second.
+                     */
+                    readBytes: number;
+                    /**
+                     * Format: double
+                     * @description Requests per second.
+                     */
+                    requests: number;
+                    /**
+                     * Format: double
+                     * @description Bytes written to the bucket per second.
+                     */
+                    writtenBytes: number;
+                };
                 /**
                  * Format: double
                  * @description Successful attempts per second.
@@ -2557,25 +2649,32 @@ export interface components {
                  * @description Running refreshes.
                  */
                 refreshes: number;
+                /**
+                 * Format: double
+                 * @description Bytes of stored files that the scrub read per second.
+                 */
+                scrubbedBytes: number;
             }[];
             stores: {
                 /** @description The number of connections from the responding replica to the record store. */
                 connections?: number;
                 /**
-                 * @description The engine of the record store, with its version.
+                 * @description The engine of the record store, with its version, or S3.
                  * @example PostgreSQL 17.2
                  */
                 engine?: string;
+                /** @description The time since which the bucket does not respond to the responding replica. */
+                failedSince?: components["schemas"]["Timestamp"];
                 freeBytes?: number;
                 /**
                  * Format: double
-                 * @description The latency of the store at the time of the request.
+                 * @description The latency of the store at the time of the request. Of a bucket, the latencies are those of the last minute with requests.
                  */
                 latencyMs: number;
                 /** @description The maximum number of connections. */
                 maxConnections?: number;
                 /** @enum {string} */
-                name: "records" | "disk";
+                name: "records" | "bucket" | "disk";
                 /**
                  * Format: double
                  * @description The median latency of about the last hour, on the responding replica.
@@ -2592,7 +2691,7 @@ export interface components {
                 state: "ready" | "failed";
                 /** @description The total size of the disk. */
                 totalBytes?: number;
-                /** @description The location: a file, a host with port and database, or a folder. */
+                /** @description The location: a file, a host with port and database, a bucket with prefix, or a folder. */
                 where?: string;
             }[];
         };
