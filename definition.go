@@ -13,18 +13,21 @@ type DefinitionKind string
 // The kinds of objects in configuration files.
 const (
 	DefinedConnection   DefinitionKind = "Connection"
+	DefinedSQLView      DefinitionKind = "SQLView"
 	DefinedFeed         DefinitionKind = "Feed"
 	DefinedSubscription DefinitionKind = "Subscription"
 )
 
 // DefinitionKinds lists the kinds in the order in which objects depend on each other.
-var DefinitionKinds = []DefinitionKind{DefinedConnection, DefinedFeed, DefinedSubscription}
+var DefinitionKinds = []DefinitionKind{DefinedConnection, DefinedSQLView, DefinedFeed, DefinedSubscription}
 
 // Prefix returns the prefix of the ids of a kind.
 func (k DefinitionKind) Prefix() string {
 	switch k {
 	case DefinedConnection:
 		return PrefixConnection
+	case DefinedSQLView:
+		return PrefixSQLView
 	case DefinedFeed:
 		return PrefixDataFeed
 	case DefinedSubscription:

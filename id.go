@@ -20,6 +20,7 @@ const (
 	PrefixWorkspace    = "ws"
 	PrefixKey          = "key"
 	PrefixConnection   = "con"
+	PrefixSQLView      = "sqv"
 	PrefixDataSource   = "ds"
 	PrefixDataFeed     = "df"
 	PrefixRefresh      = "rfr"

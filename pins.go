@@ -15,6 +15,8 @@ type Pins struct {
 	// Schema and View are where the rows are, empty where not pinned yet.
 	Schema string `json:"schema,omitzero"`
 	View   string `json:"view,omitzero"`
+	// SQLView is the SQL view that has the rows, empty for a view of the database.
+	SQLView ID `json:"sqlView,omitzero"`
 	// Joins are where the joined views are.
 	Joins []PinnedView `json:"joins,omitzero"`
 	// Fields are the fields that the query uses: selected, filtered, sorted,
@@ -27,6 +29,8 @@ type PinnedView struct {
 	As     string `json:"as"`
 	Schema string `json:"schema,omitzero"`
 	View   string `json:"view"`
+	// SQLView is the SQL view that has the rows, empty for a view of the database.
+	SQLView ID `json:"sqlView,omitzero"`
 }
 
 // PinnedField is a field of a view with the type that it had when it was pinned.
@@ -49,9 +53,23 @@ func (p Pins) Field(from, name string) (PinnedField, bool) {
 	return PinnedField{}, false
 }
 
+// SQLViewOf returns the SQL view of an alias, empty for a view of the database.
+func (p Pins) SQLViewOf(from string) ID {
+	if from == "" {
+		return p.SQLView
+	}
+	for _, j := range p.Joins {
+		if j.As == from {
+			return j.SQLView
+		}
+	}
+	return ""
+}
+
 // Equal reports whether both pin the same.
 func (p Pins) Equal(q Pins) bool {
-	return p.Origin == q.Origin && p.Schema == q.Schema && p.View == q.View && slices.Equal(p.Joins, q.Joins) && slices.Equal(p.Fields, q.Fields)
+	return p.Origin == q.Origin && p.Schema == q.Schema && p.View == q.View && p.SQLView == q.SQLView &&
+		slices.Equal(p.Joins, q.Joins) && slices.Equal(p.Fields, q.Fields)
 }
 
 // ProblemTypeChanged is the type of the refusal of data in which a field has another

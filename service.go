@@ -29,7 +29,12 @@ type ServiceView struct {
 	// that tell rows apart, where the service says so.
 	Cursor string
 	Key    []string
+	// MatchedFields are the fields whose names have the text of a search.
+	MatchedFields []string
 }
+
+// FieldReference is the field that a foreign key leads to.
+type FieldReference struct{ View, Field string }
 
 // ServiceField is a column of a view.
 type ServiceField struct {
@@ -42,6 +47,12 @@ type ServiceField struct {
 	Operators, Pushdown []FilterOp
 	// Aggregates are those that the field can have.
 	Aggregates []Aggregate
+	// PrimaryKey says that the field is part of the primary key, and References is the field that a
+	// foreign key leads to, nil for none.
+	PrimaryKey bool
+	References *FieldReference
+	// Samples are a few values as JSON.
+	Samples [][]byte
 }
 
 // QueryPlan is what a query comes to in its source.

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -28,11 +30,13 @@ type View struct {
 	Kind        string `json:"kind"`
 	// RowEstimate is about how many rows there are, nil where nobody knows.
 	RowEstimate *int64 `json:"rowEstimate"`
+	// MatchedFields are the fields whose names have the text of the search.
+	MatchedFields []string `json:"matchedFields,omitzero"`
 }
 
 // ViewQuery picks views. The zero value is all of them.
 type ViewQuery struct {
-	// Text is one that the name, the label or the description has in it.
+	// Text is one that the name, the label, the description or the name of a field has in it.
 	Text string
 	// Refresh has them looked for anew.
 	Refresh bool
@@ -51,6 +55,18 @@ type ViewField struct {
 	Pushdown []string `json:"pushdown"`
 	// Aggregates are those that the field can have.
 	Aggregates []string `json:"aggregates"`
+	// PrimaryKey says that the field is part of the primary key, and References is the field that a
+	// foreign key leads to.
+	PrimaryKey bool            `json:"primaryKey"`
+	References *FieldReference `json:"references"`
+	// Samples are a few values.
+	Samples []json.RawMessage `json:"samples"`
+}
+
+// FieldReference is the field that a foreign key leads to.
+type FieldReference struct {
+	View  string `json:"view"`
+	Field string `json:"field"`
 }
 
 // QueryPreview is what a query brings.
@@ -143,6 +159,21 @@ func (c *Client) Fields(ctx context.Context, service, view string) ([]ViewField,
 	var out []ViewField
 	_, err := c.unhurried().call(ctx, http.MethodGet, viewsPath(service)+"/"+url.PathEscape(view)+"/fields", nil, &out)
 	return out, err
+}
+
+// FieldValues lists distinct values of a field, sorted, with null last. With a text, only values that
+// have it in them, whatever its case. A limit of 0 is that of the server.
+func (c *Client) FieldValues(ctx context.Context, service, view, field, text string, limit int) (values []json.RawMessage, err error) {
+	query := url.Values{}
+	if text != "" {
+		query.Set("q", text)
+	}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	path := viewsPath(service) + "/" + url.PathEscape(view) + "/fields/" + url.PathEscape(field) + "/values?" + query.Encode()
+	_, err = c.unhurried().call(ctx, http.MethodGet, strings.TrimSuffix(path, "?"), nil, &values)
+	return values, err
 }
 
 // PreviewQuery returns the first rows of a query, as the API's document describes

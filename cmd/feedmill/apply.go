@@ -25,9 +25,9 @@ func newApply() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply -f PATH",
 		Short: "Apply configuration files to a server",
-		Long: `Creates and changes connections, feeds and subscriptions so that they match YAML files.
-A document has a kind (Connection, Feed or Subscription), a name that identifies the object
-in the files, and the members of the API's definition. A member that the document does not
+		Long: `Creates and changes connections, SQL views, feeds and subscriptions so that they match YAML
+files. A document has a kind (Connection, SQLView, Feed or Subscription), a name that identifies
+the object in the files, and the members of the API's definition. A member that the document does not
 have gets its default.
 
 Write secrets as references: {env: NAME}, {file: path}, or {keep: true} for the stored one.

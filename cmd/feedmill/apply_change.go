@@ -66,6 +66,8 @@ func (a *applier) remove(ctx context.Context, d client.Definition) error {
 	switch d.Kind {
 	case feedmill.DefinedConnection:
 		return a.client.DeleteConnection(ctx, d.ID)
+	case feedmill.DefinedSQLView:
+		return a.removeSQLView(ctx, d)
 	case feedmill.DefinedSubscription:
 		return a.client.DeleteSubscription(ctx, d.ID)
 	}
@@ -82,6 +84,8 @@ func (a *applier) create(ctx context.Context, s *planStep) error {
 	case feedmill.DefinedConnection:
 		_, err := a.client.CreateDefined(ctx, d.kind, "", body(definition), managed)
 		return err
+	case feedmill.DefinedSQLView:
+		return a.writeSQLView(ctx, s)
 	case feedmill.DefinedSubscription:
 		definition.Remove("state")
 		definition.Set("name", strictjson.String(d.label))
@@ -144,6 +148,9 @@ func (a *applier) change(ctx context.Context, s *planStep) error {
 	d, id := s.doc, s.stored.ID
 	if d.id != "" && d.id != id {
 		return fmt.Errorf("%s is not %s", d.id, id)
+	}
+	if d.kind == feedmill.DefinedSQLView && len(s.members) > 0 {
+		return a.writeSQLView(ctx, s)
 	}
 	patch := strictjson.Value{Kind: '{'}
 	again := false

@@ -163,7 +163,14 @@ func (pl *planner) compare(d *document, p *plan) (*planStep, error) {
 	if d.definition.Member("tableName") == nil {
 		s.definition.Remove("tableName") // its default is set once, at the creation
 	}
-	for _, name := range []string{"type", "connector"} {
+	fixed := []string{"type", "connector"}
+	if d.kind == feedmill.DefinedSQLView {
+		fixed = []string{"serviceName"}
+		if d.label != stored.Label {
+			return nil, d.errorf(0, "label of %s, which is the name of the view, cannot change from %s to %s; choose another name, or delete the object first", d, stored.Label, d.label)
+		}
+	}
+	for _, name := range fixed {
 		if wanted, is := textOf(d.definition.Member(name)), textOf(s.definition.Member(name)); wanted != is {
 			return nil, d.errorf(0, "%s of %s cannot change from %s to %s; choose another name, or delete the object first", name, d, is, wanted)
 		}

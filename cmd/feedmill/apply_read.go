@@ -119,6 +119,7 @@ func readDocumentFile(file string) (all []*document, err error) {
 // are ignored, so that a record can be copied into a file.
 var recordMembers = map[feedmill.DefinitionKind][]string{
 	feedmill.DefinedConnection: {"createdAt", "updatedAt", "warnings"},
+	feedmill.DefinedSQLView:    {"connectionId", "createdAt", "updatedAt"},
 	feedmill.DefinedFeed: {
 		"state", "stale", "rowCount", "byteSize", "version", "contentHash", "nextRefreshAt", "lastRefresh", "lastSuccessAt", "failures", "pausedReason",
 		"recentRefreshes", "lastError", "warnings", "sourceLabel", "table", "rules", "createdAt", "updatedAt", "reading",
@@ -152,7 +153,7 @@ func (d *document) read(v strictjson.Value) error {
 	}
 	d.kind = feedmill.DefinitionKind(kind)
 	if !slices.Contains(feedmill.DefinitionKinds, d.kind) {
-		return d.errorf(0, "kind must be Connection, Feed or Subscription; got %q", kind)
+		return d.errorf(0, "kind must be Connection, SQLView, Feed or Subscription; got %q", kind)
 	}
 	if wrong := feedmill.WrongHandle(d.name); wrong != "" {
 		return d.errorf(0, "name %s; got %q. Write what people call it as label", wrong, d.name)
@@ -236,6 +237,12 @@ func (d *document) check() error {
 		for _, s := range connector.Settings {
 			if m := d.definition.At("/config/" + strictjson.EscapePointer(s.Name)); s.Secret && m != nil && m.Kind == '"' && d.secretAt("/config/"+s.Name) == "" && m.Text() != feedmill.Hidden {
 				return d.errorf(m.Line, "%s is a secret; write a reference: {env: NAME}, {file: path} or {keep: true}", s.Name)
+			}
+		}
+	case feedmill.DefinedSQLView:
+		for _, name := range []string{"serviceName", "sql"} {
+			if textOf(d.definition.Member(name)) == "" {
+				return d.errorf(0, "%s must be a string that is not empty", name)
 			}
 		}
 	case feedmill.DefinedSubscription:

@@ -41,6 +41,24 @@ func queryCalls(t *testing.T, c *client.Client, feed string) map[string]func(con
 			}
 			return err
 		},
+		"CreateSQLView": func(ctx context.Context) error {
+			return refusedWith(second(c.CreateSQLView(ctx, made.ID, client.SQLViewDefinition{Name: "paid", SQL: "SELECT 1 AS a"})), "/problems/database-unreachable")
+		},
+		"SQLViews": func(ctx context.Context) error {
+			for _, err := range c.SQLViews(ctx, made.ID) {
+				return err
+			}
+			return nil // there is none
+		},
+		"SQLView": func(ctx context.Context) error {
+			return refusedWith(second(c.SQLView(ctx, made.ID, "paid")), "/problems/not-found")
+		},
+		"ChangeSQLView": func(ctx context.Context) error {
+			return refusedWith(second(c.ChangeSQLView(ctx, made.ID, "paid", "SELECT 1 AS a")), "/problems/not-found")
+		},
+		"DeleteSQLView": func(ctx context.Context) error {
+			return refusedWith(c.DeleteSQLView(ctx, made.ID, "paid"), "/problems/not-found")
+		},
 		"Services": func(ctx context.Context) error { return second(c.Services(ctx)) },
 		"CreationURL": func(ctx context.Context) error {
 			_, err := c.CreationURL(ctx, "hubspot", "")
@@ -53,7 +71,17 @@ func queryCalls(t *testing.T, c *client.Client, feed string) map[string]func(con
 			return firstOf(c.Views(ctx, "feeds", client.ViewQuery{Refresh: true}))
 		},
 		"Fields":          func(ctx context.Context) error { return second(c.Fields(ctx, "feeds", feed)) },
+		"FieldValues":     func(ctx context.Context) error { return second(c.FieldValues(ctx, "feeds", feed, "order", "", 5)) },
 		"PreviewQuery":    func(ctx context.Context) error { return second(c.PreviewQuery(ctx, spec)) },
 		"CreateQueryFeed": func(ctx context.Context) error { return second(c.CreateQueryFeed(ctx, client.QueryFeed{Spec: spec})) },
 	}
+}
+
+// refusedWith is nil for the problem of a type, of calls that need a database to succeed. The
+// scripts make these.
+func refusedWith(err error, problem string) error {
+	if p, ok := errors.AsType[*client.Problem](err); ok && p.Type == problem {
+		return nil
+	}
+	return errors.Join(errors.New("the call is not refused with "+problem), err)
 }

@@ -16,7 +16,7 @@ import (
 
 func newConnections() *cobra.Command {
 	parent := &cobra.Command{Use: "connections", Short: "Manage database connections"}
-	parent.AddCommand(newConnectionsCreate(), newConnectionsList(), newConnectionsShow(), newConnectionsTest(), newConnectionsUpdate(), newConnectionsDelete())
+	parent.AddCommand(newConnectionsCreate(), newConnectionsList(), newConnectionsShow(), newConnectionsTest(), newConnectionsUpdate(), newConnectionsDelete(), newConnectionsViews())
 	return parent
 }
 

@@ -21,12 +21,12 @@ func newExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Export the configuration of a workspace as YAML",
-		Long: `Prints the connections, feeds and subscriptions of the workspace as documents for
+		Long: `Prints the connections, SQL views, feeds and subscriptions of the workspace as documents for
 "feedmill apply". With --output, it writes a file for each kind into a folder. Secrets are
 {keep: true}, which keeps the stored ones. The data of uploads is not exported.`,
 		Args: cobra.NoArgs,
 	}
-	folder := cmd.Flags().StringP("output", "o", "", "folder to write connections.yaml, feeds.yaml and subscriptions.yaml to")
+	folder := cmd.Flags().StringP("output", "o", "", "folder to write connections.yaml, sqlviews.yaml, feeds.yaml and subscriptions.yaml to")
 	return onServerText(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		var whole bytes.Buffer
 		for _, kind := range feedmill.DefinitionKinds {

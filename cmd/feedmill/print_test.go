@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -33,6 +34,23 @@ func TestTable(t *testing.T) {
 				t.Errorf("the table is\n%q, want\n%q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestStatementSaysWhatRunsWhere(t *testing.T) {
+	for here, want := range map[bool]string{
+		false: "SELECT 1\n-- 1: \"a\"\n-- status not eq: runs in the source\n\n",
+		true:  "SELECT 1\n-- 1: \"a\"\n-- status not eq: runs in the source\n-- groups: run in Feedmill, on the returned rows\n\n",
+	} {
+		var b strings.Builder
+		p := &printer{out: &b}
+		p.statement(client.QueryPreview{
+			SQL: "SELECT 1", Parameters: []string{"a"}, GroupedHere: here,
+			Filters: []client.RanFilter{{Field: "status", Op: "eq", Inverted: true, RanIn: feedmill.RanInSource}},
+		})
+		if got := b.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

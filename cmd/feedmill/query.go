@@ -34,7 +34,7 @@ query, with all rows or the number in --limit. --spec prints the query as
 	q.add(cmd)
 	limit := 20
 	cmd.Flags().Var((*limitValue)(&limit), "limit", "maximum number of rows to print, up to 100; with --create or --spec, of rows in the feed (default all)")
-	statement := cmd.Flags().Bool("sql", false, "also print the statement, its parameters, and where the filters run")
+	statement := cmd.Flags().Bool("sql", false, "also print the statement, its parameters, and what runs where")
 	specOnly := cmd.Flags().Bool("spec", false, "print the query as JSON without running it")
 	watch := watchFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -84,32 +84,7 @@ var computedWords = map[feedmill.RanIn]string{
 // queryPreview prints the first rows of a query.
 func (p *printer) queryPreview(q client.QueryPreview, limit int, statement bool) error {
 	if statement {
-		p.printf("%s\n", q.SQL)
-		for i, value := range q.Parameters {
-			p.printf("%s\n", fmt.Sprintf("-- %d: %q", i+1, value))
-		}
-		for _, b := range q.Bounds {
-			p.printf("%s\n", fmt.Sprintf("-- %s %s: from %s to before %s", b.Field, b.Op, b.From, b.To))
-		}
-		for _, f := range q.Filters {
-			not := ""
-			if f.Inverted {
-				not = "not "
-			}
-			field := f.Field
-			if f.Fn != "" {
-				field = f.Fn + "(" + f.Field + ")"
-			}
-			p.printf("%s\n", fmt.Sprintf("-- %s %s%s: %s", field, not, f.Op, ranWords[f.RanIn]))
-		}
-		for _, c := range q.Computed {
-			why := ""
-			if c.Reason != "" {
-				why = ", because " + c.Reason
-			}
-			p.printf("%s\n", fmt.Sprintf("-- computed %s: %s%s", c.Name, computedWords[c.RanIn], why))
-		}
-		p.printf("\n")
+		p.statement(q)
 	}
 	if err := p.previewRows(q.Columns, q.Rows, limit); err != nil {
 		return err
@@ -119,6 +94,39 @@ func (p *printer) queryPreview(q client.QueryPreview, limit int, statement bool)
 		fmt.Fprintf(p.notes, "Only the first %d rows are shown. --create creates a feed with all rows.\n", n)
 	}
 	return p.warnings(q.Warnings)
+}
+
+// statement prints what runs in the source, and what else runs where.
+func (p *printer) statement(q client.QueryPreview) {
+	p.printf("%s\n", q.SQL)
+	for i, value := range q.Parameters {
+		p.printf("%s\n", fmt.Sprintf("-- %d: %q", i+1, value))
+	}
+	for _, b := range q.Bounds {
+		p.printf("%s\n", fmt.Sprintf("-- %s %s: from %s to before %s", b.Field, b.Op, b.From, b.To))
+	}
+	for _, f := range q.Filters {
+		not := ""
+		if f.Inverted {
+			not = "not "
+		}
+		field := f.Field
+		if f.Fn != "" {
+			field = f.Fn + "(" + f.Field + ")"
+		}
+		p.printf("%s\n", fmt.Sprintf("-- %s %s%s: %s", field, not, f.Op, ranWords[f.RanIn]))
+	}
+	if q.GroupedHere {
+		p.printf("-- groups: run in Feedmill, on the returned rows\n")
+	}
+	for _, c := range q.Computed {
+		why := ""
+		if c.Reason != "" {
+			why = ", because " + c.Reason
+		}
+		p.printf("%s\n", fmt.Sprintf("-- computed %s: %s%s", c.Name, computedWords[c.RanIn], why))
+	}
+	p.printf("\n")
 }
 
 func newFeedsCreateQuery() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 
 func newServices() *cobra.Command {
 	parent := &cobra.Command{Use: "services", Short: "List services and test manifests"}
-	parent.AddCommand(newServicesList(), newServicesViews(), newServicesFields(), newServicesValidate(), newServicesTry())
+	parent.AddCommand(newServicesList(), newServicesViews(), newServicesFields(), newServicesValues(), newServicesValidate(), newServicesTry())
 	return parent
 }
 

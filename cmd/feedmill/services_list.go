@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ func newServicesViews() *cobra.Command {
 		ValidArgsFunction: completeFirst(completeServices),
 	}
 	limit := limitFlag(cmd)
-	search := cmd.Flags().String("search", "", "text to find in names, labels and descriptions")
+	search := cmd.Flags().String("search", "", "text to find in names, labels, descriptions and fields")
 	refresh := cmd.Flags().Bool("refresh", false, "ignore the cached result")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		views := paged(c, *limit).Views(ctx, args[0], client.ViewQuery{Text: *search, Refresh: *refresh})
@@ -75,13 +76,53 @@ func newServicesFields() *cobra.Command {
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		fields, err := c.Fields(ctx, args[0], args[1])
 		return shown(p, fields, err, func(p *printer, fields []client.ViewField) error {
-			t := table{header: []string{"FIELD", "TYPE", "NULLS", "LABEL", "OPERATORS"}}
+			t := table{header: []string{"FIELD", "TYPE", "NULLS", "KEY", "SAMPLES", "LABEL", "OPERATORS"}}
 			for _, f := range fields {
 				nulls := "no"
 				if f.Nullable {
 					nulls = "yes"
 				}
-				t.add(texts(f.Name, f.Type, nulls, f.Label, strings.Join(f.Operators, " "))...)
+				t.add(texts(f.Name, f.Type, nulls, keyOf(f), samplesOf(f), f.Label, strings.Join(f.Operators, " "))...)
+			}
+			return p.table(t)
+		})
+	})
+}
+
+// keyOf says which keys a field is part of.
+func keyOf(f client.ViewField) string {
+	var parts []string
+	if f.PrimaryKey {
+		parts = append(parts, "primary")
+	}
+	if r := f.References; r != nil {
+		parts = append(parts, "-> "+r.View+"."+r.Field)
+	}
+	return strings.Join(parts, " ")
+}
+
+// samplesOf is a few values of a field on one line.
+func samplesOf(f client.ViewField) string {
+	var values []string
+	for _, v := range f.Samples {
+		values = append(values, shownValue(v))
+	}
+	return strings.Join(values, ", ")
+}
+
+func newServicesValues() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "values SERVICE VIEW FIELD", Short: "List the distinct values of a field", Args: needArgs("specify a service, a view and a field", 3),
+		ValidArgsFunction: completeServiceAndView,
+	}
+	limit := cmd.Flags().Int("limit", 0, "maximum number of values, 1 to 500 (default 50)")
+	search := cmd.Flags().String("search", "", "only values that contain this text; case is ignored")
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		values, err := c.FieldValues(ctx, args[0], args[1], args[2], *search, *limit)
+		return shown(p, values, err, func(p *printer, values []json.RawMessage) error {
+			t := table{header: []string{"VALUE"}}
+			for _, v := range values {
+				t.add(text(shownValue(v)))
 			}
 			return p.table(t)
 		})

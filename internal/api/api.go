@@ -23,6 +23,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/share"
 	"github.com/feedmill/feedmill/internal/strictjson"
@@ -37,6 +39,7 @@ type Store interface {
 	ResponseStore
 	AuditStore
 	ConnectionStore
+	SQLViewStore
 	FeedStore
 	LinkStore
 	HandleStore
@@ -141,11 +144,19 @@ type Connections interface {
 	Delete(ctx context.Context, workspace, id feedmill.ID) error
 	// Test tries one. That it does not work is no error.
 	Test(ctx context.Context, workspace, id feedmill.ID) (feedmill.ConnectionTest, error)
+	// CreateSQLView, ChangeSQLView and DeleteSQLView keep the views that users write in SQL.
+	CreateSQLView(ctx context.Context, workspace, connection feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func(feedmill.SQLView) (*feedmill.IdempotentResponse, error)) (feedmill.SQLView, error)
+	ChangeSQLView(ctx context.Context, workspace, connection feedmill.ID, name string, body *strictjson.Object, faults *feedmill.Faults, keep func(feedmill.SQLView) (*feedmill.IdempotentResponse, error)) (feedmill.SQLView, error)
+	DeleteSQLView(ctx context.Context, workspace, connection feedmill.ID, name string) error
 	Services(ctx context.Context, workspace feedmill.ID) ([]feedmill.Service, error)
 	// Views and Fields answer what was found a short time before, unless it is to
 	// be looked for anew. Views come by name.
 	Views(ctx context.Context, workspace feedmill.ID, service string, anew bool) ([]feedmill.ServiceView, error)
 	Fields(ctx context.Context, workspace feedmill.ID, service, view string, anew bool) ([]feedmill.ServiceField, error)
+	// Search is Views with those that have a text in their names, descriptions or fields.
+	Search(ctx context.Context, workspace feedmill.ID, service, text string, anew bool) ([]feedmill.ServiceView, error)
+	// Values lists distinct values of a field as JSON.
+	Values(ctx context.Context, workspace feedmill.ID, service, view, field, text string, limit int) ([]jsontext.Value, error)
 }
 
 // Authenticator knows who makes a request.

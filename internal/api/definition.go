@@ -82,6 +82,8 @@ func (s *Server) definedObjects(c *call, kind feedmill.DefinitionKind, p feedmil
 			found = append(found, labelled{o.ID, o.ServiceName, connectionDefinition{o.ServiceName, o.Connector, o.Config}})
 		}
 		return found, err
+	case feedmill.DefinedSQLView:
+		return s.definedSQLViews(c, p)
 	case feedmill.DefinedSubscription:
 		all, err := s.Store.Subscriptions(c.ctx(), c.who.Workspace, p)
 		for _, o := range all {
@@ -99,6 +101,46 @@ func (s *Server) definedObjects(c *call, kind feedmill.DefinitionKind, p feedmil
 	}
 	_, err = s.Store.SearchFeeds(c.ctx(), c.who.Workspace, search)
 	return found, err
+}
+
+// definedSQLViews reads a page of the SQL views of all connections.
+func (s *Server) definedSQLViews(c *call, p feedmill.Page) (found []labelled, err error) {
+	all, err := s.Store.SQLViews(c.ctx(), c.who.Workspace, "", p)
+	services := make(map[feedmill.ID]string)
+	for _, v := range all {
+		if services[v.Connection] == "" {
+			of, err := s.Store.Connection(c.ctx(), c.who.Workspace, v.Connection)
+			if errors.Is(err, feedmill.ErrNotFound) {
+				continue // it was deleted with its views
+			}
+			if err != nil {
+				return nil, err
+			}
+			services[v.Connection] = of.ServiceName
+		}
+		found = append(found, labelled{v.ID, v.Name, sqlViewDefinition{services[v.Connection], v.SQL}})
+	}
+	return found, err
+}
+
+// definedSQLView finds a SQL view by its id.
+func (s *Server) definedSQLView(c *call, id feedmill.ID) error {
+	page := feedmill.Page{Limit: maxLimit}
+	for {
+		all, err := s.Store.SQLViews(c.ctx(), c.who.Workspace, "", page)
+		if err != nil {
+			return err
+		}
+		for _, v := range all {
+			if v.ID == id {
+				return nil
+			}
+			page.Before = v.ID
+		}
+		if len(all) < page.Limit {
+			return feedmill.ErrNotFound
+		}
+	}
 }
 
 // handlesFor completes handles with those of the objects, and assigns those that are missing.
@@ -156,6 +198,8 @@ func (s *Server) setDefinition(c *call) (answer, error) {
 	switch kind {
 	case feedmill.DefinedConnection:
 		_, err = s.Store.Connection(c.ctx(), c.who.Workspace, id)
+	case feedmill.DefinedSQLView:
+		err = s.definedSQLView(c, id)
 	case feedmill.DefinedFeed:
 		_, err = s.Store.Feed(c.ctx(), c.who.Workspace, id)
 	case feedmill.DefinedSubscription:
@@ -318,7 +362,7 @@ func (s *Server) endApply(c *call) (answer, error) {
 
 // handledActions are the changes that can set the handle of their object.
 var handledActions = []string{
-	"connection.create", "connection.update", "feed.create", "feed.update", "feed.upload", "subscription.create", "subscription.update",
+	"connection.create", "connection.update", "sql_view.create", "sql_view.update", "feed.create", "feed.update", "feed.upload", "subscription.create", "subscription.update",
 }
 
 // readHandle has the change of a request set the handle that its headers name.
@@ -327,7 +371,7 @@ func (s *Server) readHandle(c *call, action string) error {
 	if name == "" || !slices.Contains(handledActions, action) {
 		return nil
 	}
-	kinds := map[string]feedmill.DefinitionKind{"connection": feedmill.DefinedConnection, "feed": feedmill.DefinedFeed, "subscription": feedmill.DefinedSubscription}
+	kinds := map[string]feedmill.DefinitionKind{"connection": feedmill.DefinedConnection, "sql_view": feedmill.DefinedSQLView, "feed": feedmill.DefinedFeed, "subscription": feedmill.DefinedSubscription}
 	resource, _, _ := strings.Cut(action, ".")
 	h := feedmill.Handle{Workspace: c.who.Workspace, Kind: kinds[resource], Name: name, Set: c.r.Header.Get("Feedmill-Set")}
 	if wrong := feedmill.WrongHandle(name); wrong != "" {

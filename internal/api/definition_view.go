@@ -16,6 +16,12 @@ type connectionDefinition struct {
 	Config      jsontext.Value `json:"config"`
 }
 
+// sqlViewDefinition has the service of the connection and the SQL. Its label is the name.
+type sqlViewDefinition struct {
+	ServiceName string `json:"serviceName"`
+	SQL         string `json:"sql"`
+}
+
 type subscriptionDefinition struct {
 	URL           string                     `json:"url"`
 	Events        []string                   `json:"events"`

@@ -121,6 +121,12 @@ func (s *Server) routes() []route {
 		{method: "DELETE", path: "/connections/{id}", scope: feedmill.ScopeWrite, action: "connection.delete", handle: s.deleteConnection},
 		{method: "POST", path: "/connections/{id}/test", scope: feedmill.ScopeWrite, reads: true, handle: s.testConnection},
 
+		{method: "POST", path: "/connections/{id}/views", scope: feedmill.ScopeWrite, action: "sql_view.create", body: smallBody, handle: s.createSQLView},
+		{method: "GET", path: "/connections/{id}/views", scope: feedmill.ScopeRead, query: paged, handle: s.listSQLViews},
+		{method: "GET", path: "/connections/{id}/views/{name}", scope: feedmill.ScopeRead, handle: s.getSQLView},
+		{method: "PUT", path: "/connections/{id}/views/{name}", scope: feedmill.ScopeWrite, action: "sql_view.update", body: smallBody, handle: s.changeSQLView},
+		{method: "DELETE", path: "/connections/{id}/views/{name}", scope: feedmill.ScopeWrite, action: "sql_view.delete", handle: s.deleteSQLView},
+
 		{method: "GET", path: "/definitions", scope: feedmill.ScopeRead, query: append([]string{"kind"}, paged...), handle: s.listDefinitions},
 		{method: "PATCH", path: "/definitions/{id}", scope: feedmill.ScopeWrite, action: "definition.update", body: smallBody, handle: s.setDefinition},
 		{method: "POST", path: "/definitions/compare", scope: feedmill.ScopeWrite, reads: true, body: smallBody, handle: s.compareDefinitions},
@@ -131,6 +137,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/query_builder/services", scope: feedmill.ScopeRead, query: paged, handle: s.listServices},
 		{method: "GET", path: "/query_builder/services/{serviceName}/views", scope: feedmill.ScopeRead, query: append([]string{"q", "refresh"}, paged...), handle: s.listViews},
 		{method: "GET", path: "/query_builder/services/{serviceName}/views/{viewName}/fields", scope: feedmill.ScopeRead, query: append([]string{"refresh"}, paged...), handle: s.listFields},
+		{method: "GET", path: "/query_builder/services/{serviceName}/views/{viewName}/fields/{field}/values", scope: feedmill.ScopeRead, query: []string{"q", "limit"}, handle: s.listValues},
 		{method: "POST", path: "/query_builder/preview", scope: feedmill.ScopeWrite, reads: true, body: smallBody, formats: definitionTypes, long: true, queries: true, handle: s.previewQuery},
 
 		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, action: "feed.create", query: slices.Concat([]string{"type", "sourceOf", "name", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},

@@ -39,11 +39,17 @@ func (s *Server) listViews(c *call) (answer, error) {
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
-	views, err := s.Connections.Views(c.ctx(), c.who.Workspace, c.r.PathValue("serviceName"), anew)
+	var views []feedmill.ServiceView
+	var err error
+	if q := c.query["q"]; q != "" {
+		views, err = s.Connections.Search(c.ctx(), c.who.Workspace, c.r.PathValue("serviceName"), q, anew)
+	} else {
+		views, err = s.Connections.Views(c.ctx(), c.who.Workspace, c.r.PathValue("serviceName"), anew)
+	}
 	if err != nil {
 		return answer{}, err
 	}
-	page, more := pickViews(views, c.query["q"], after, limit)
+	page, more := pickViews(views, after, limit)
 	var list jsonList
 	for _, v := range page {
 		if !list.add(v) {
@@ -58,23 +64,18 @@ func (s *Server) listViews(c *call) (answer, error) {
 	return a, nil
 }
 
-// pickViews picks the next views whose name, label or description has a text in it,
-// however it is written, and says whether there are more.
-func pickViews(views []feedmill.ServiceView, q, after string, limit int) (page []client.View, more bool) {
+// pickViews picks the next views, and says whether there are more.
+func pickViews(views []feedmill.ServiceView, after string, limit int) (page []client.View, more bool) {
 	page = []client.View{}
 	from, _ := slices.BinarySearchFunc(views, after, func(v feedmill.ServiceView, name string) int { return strings.Compare(v.Name, name) })
-	q = strings.ToLower(q)
 	for _, v := range views[from:] {
 		if v.Name == after && after != "" {
-			continue
-		}
-		if q != "" && !strings.Contains(strings.ToLower(v.Name+"\x00"+v.Label+"\x00"+v.Description), q) {
 			continue
 		}
 		if len(page) == limit {
 			return page, true
 		}
-		view := client.View{Name: v.Name, Label: v.Label, Description: v.Description, Kind: v.Kind}
+		view := client.View{Name: v.Name, Label: v.Label, Description: v.Description, Kind: v.Kind, MatchedFields: v.MatchedFields}
 		if view.Label == "" {
 			view.Label = v.Name
 		}
@@ -112,6 +113,10 @@ type fieldView struct {
 	Operators  []feedmill.FilterOp  `json:"operators"`
 	Pushdown   []feedmill.FilterOp  `json:"pushdown"`
 	Aggregates []feedmill.Aggregate `json:"aggregates"`
+	PrimaryKey bool                 `json:"primaryKey"`
+	// References is null where there is no foreign key.
+	References *client.FieldReference `json:"references"`
+	Samples    []jsontext.Value       `json:"samples"`
 }
 
 func (s *Server) listFields(c *call) (answer, error) {
@@ -128,13 +133,33 @@ func (s *Server) listFields(c *call) (answer, error) {
 	for i, f := range fields {
 		views[i] = fieldView{
 			Name: f.Name, Label: f.Label, Type: f.Type, NativeType: f.Native, Nullable: f.Nullable, Filterable: len(f.Operators) > 0,
+			PrimaryKey: f.PrimaryKey, Samples: []jsontext.Value{},
 			Operators: slices.Concat([]feedmill.FilterOp{}, f.Operators), Pushdown: slices.Concat([]feedmill.FilterOp{}, f.Pushdown), Aggregates: slices.Concat([]feedmill.Aggregate{}, f.Aggregates),
 		}
 		if f.Label == "" {
 			views[i].Label = f.Name
 		}
+		for _, value := range f.Samples {
+			views[i].Samples = append(views[i].Samples, value)
+		}
+		if r := f.References; r != nil {
+			views[i].References = &client.FieldReference{View: r.View, Field: r.Field}
+		}
 	}
 	return wholeAnswer(c, list, views, func(v fieldView) string { return v.Name })
+}
+
+// listValues answers distinct values of a field.
+func (s *Server) listValues(c *call) (answer, error) {
+	limit := c.pageLimit()
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
+	values, err := s.Connections.Values(c.ctx(), c.who.Workspace, c.r.PathValue("serviceName"), c.r.PathValue("viewName"), c.r.PathValue("field"), c.query["q"], limit)
+	if err != nil {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, slices.Concat([]jsontext.Value{}, values)), nil
 }
 
 // queryPreviewView is what a query would bring.

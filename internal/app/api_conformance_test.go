@@ -54,7 +54,9 @@ var specials = map[string]special{
 	// Which settings there are depends on the connector.
 	"changeConnection": {examplesOnly: true, allow: []int{400}},
 	// There is nothing behind the connections of the examples.
-	"previewQuery": {examplesOnly: true, allow: []int{400, 422}},
+	"previewQuery":  {examplesOnly: true, allow: []int{400, 422}},
+	"createSQLView": {examplesOnly: true, allow: []int{422}},
+	"changeSQLView": {examplesOnly: true, allow: []int{422}},
 	// No service is called by a name that is drawn.
 	"creationUrl": {allow: []int{400}},
 	// The key of the example is none.

@@ -15,11 +15,15 @@ import (
 // unreached are operations whose resources this test cannot make by itself,
 // with the reason.
 var unreached = map[string]string{
-	"answerListener": "it names deliveries that only a stream brings",
-	"getProblemType": "problem types are of no workspace",
-	"readLink":       "it goes by a token; TestLinks reads with one",
-	"listViews":      "services go by names; TestServicesAreApart looks at them",
-	"listFields":     "services go by names; TestServicesAreApart looks at them",
+	"answerListener":  "it names deliveries that only a stream brings",
+	"getProblemType":  "problem types are of no workspace",
+	"readLink":        "it goes by a token; TestLinks reads with one",
+	"listViews":       "services go by names; TestServicesAreApart looks at them",
+	"listFields":      "services go by names; TestServicesAreApart looks at them",
+	"listFieldValues": "services go by names; TestServicesAreApart looks at them",
+	"getSQLView":      "SQL views go by names; TestSQLViews looks at them",
+	"changeSQLView":   "SQL views go by names; TestSQLViews looks at them",
+	"deleteSQLView":   "SQL views go by names; TestSQLViews looks at them",
 }
 
 // TestWorkspacesAreApart holds that to one workspace the ids of another are

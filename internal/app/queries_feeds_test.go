@@ -147,6 +147,7 @@ func TestServicesAreApart(t *testing.T) {
 	other := s.newKey(t, s.newWorkspace(t, "other").ID, everyScope...).Key
 	for _, path := range []string{
 		"/query_builder/services/warehouse/views", "/query_builder/services/warehouse/views/t/fields", "/query_builder/services/feeds/views/" + own.ID + "/fields",
+		"/query_builder/services/feeds/views/" + own.ID + "/fields/status/values", "/query_builder/services/warehouse/views/t/fields/f/values",
 		"/connections/" + connection.ID,
 	} {
 		if got := s.send(t, request{method: "GET", path: path, key: other}); got.status != 404 {

@@ -179,6 +179,8 @@ func TestDefinitionSchema(t *testing.T) {
 		`{kind: Feed, name: paid, serviceName: shop, viewName: orders, query: {fields: [{field: status}]}, expectEvery: 1d}`:                                        true,
 		`{kind: Feed, name: prices, file: prices.csv}`:                                                                                                              true,
 		`{kind: Subscription, name: billing, id: sub_1, url: "https://example.com", events: [metric.created], delivery: {headers: {x-token: {file: token}}}}`:       true,
+		`{kind: SQLView, name: paid, label: paid_orders, serviceName: shop, sql: "SELECT 1 AS a"}`:                                                                  true,
+		`{kind: SQLView, name: paid, serviceName: shop}`:                                                                                                            false,
 		`{kind: Subscription, name: billing, url: "https://example.com", events: metric.created}`:                                                                   false,
 		`{kind: Subscription, url: "https://example.com", events: [metric.created]}`:                                                                                false,
 		`{kind: Sub, name: billing, url: "https://example.com", events: [metric.created]}`:                                                                          false,

@@ -50,7 +50,7 @@ func NewDatabases(p *Pool) Databases { return Databases{p} }
 // Select runs a statement on a file, and yields runs of a vector for each of its
 // columns. An error of the database is a [*wire.Failure].
 func (d Databases) Select(ctx context.Context, file string, s duckdb.Statement, columns []feedmill.Column) iter.Seq2[[]columnar.Vector, error] {
-	request := wire.Request{SQL: s.SQL, Args: s.Args, Guard: s.Guard, GuardText: s.GuardText, Format: wire.FormatArrow}
+	request := wire.Request{SQL: s.SQL, Args: s.Args, Guard: s.Guard, GuardText: s.GuardText, Inside: s.Inside, Format: wire.FormatArrow}
 	for i := range columns {
 		request.Names = append(request.Names, "f"+strconv.Itoa(i))
 	}

@@ -24,7 +24,7 @@ func NewSQLite(p *Pool) SQLite { return SQLite{p} }
 // Select runs a statement on a file and calls a function for every row. The cells are
 // gone when it returns. An error of SQLite is a [*sqlite.Error].
 func (d SQLite) Select(ctx context.Context, path string, s sqlite.Statement, row func([]sqlite.Cell) error) error {
-	request := wire.Request{SQL: s.SQL, Args: s.Args, Declared: s.Declared, Format: wire.FormatCells}
+	request := wire.Request{SQL: s.SQL, Args: s.Args, Declared: s.Declared, Describe: s.Describe, Format: wire.FormatCells}
 	out := &cellWriter{row: row}
 	_, err := d.pool.run(ctx, d.pool.databases, sqliteFile(path), request, out)
 	if failure, ok := errors.AsType[*wire.Failure](err); ok {

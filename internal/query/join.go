@@ -272,5 +272,10 @@ func (p *Places) Join(first, as string, other Place) {
 	p.Joined = append(slices.Clip(p.Joined), other)
 }
 
+// HasSelect reports whether any of the tables is the rows of a statement.
+func (p *Places) HasSelect() bool {
+	return p.Select != "" || slices.ContainsFunc(p.Joined, func(j Place) bool { return j.Select != "" })
+}
+
 // On writes conditions that must all hold.
 func On(conditions []string) string { return strings.Join(conditions, " AND ") }

@@ -82,8 +82,11 @@ func (Standard) Aggregate(fn feedmill.Aggregate, column string) string {
 func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // Place is where a table is. The schema is empty in databases that have none, and the alias
-// where nothing is joined.
-type Place struct{ Schema, Name, As string }
+// where nothing is joined. With Select, the table is the rows of that statement.
+type Place struct{ Schema, Name, As, Select string }
+
+// Rows is the statement as a FROM has it. It can end with a comment.
+func (p Place) Rows() string { return "(\n" + p.Select + "\n)" }
 
 // At returns the schema and the name.
 func (p Place) At() (schema, name string) { return p.Schema, p.Name }

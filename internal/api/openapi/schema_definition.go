@@ -13,6 +13,13 @@ var definitionKinds = []struct {
 	requests []any
 }{
 	{"Connection", []any{"NewConnection"}},
+	{"SQLView", []any{map[string]any{
+		"type": "object", "required": []any{"serviceName", "sql"},
+		"properties": map[string]any{
+			"serviceName": map[string]any{"type": "string", "description": "The service of the connection."},
+			"sql":         map[string]any{"type": "string", "description": "One statement that reads."},
+		},
+	}}},
 	{"Feed", []any{"RestFeed", "QueryFeed", map[string]any{
 		"type": "object", "required": []any{"file"},
 		"properties": map[string]any{"file": map[string]any{"type": "string", "description": "The file to upload, relative to the document."}},

@@ -106,8 +106,12 @@ type Request struct {
 	// answered; empty means none.
 	Guard     string `json:"guard,omitempty"`
 	GuardText string `json:"guardText,omitempty"`
+	// Inside is that of a [duckdb.Statement].
+	Inside bool `json:"inside,omitempty"`
 	// Declared are the declarations of a [sqlite.Statement].
 	Declared []sqlite.Declared `json:"declared,omitempty"`
+	// Describe is that of a [sqlite.Statement].
+	Describe bool `json:"describe,omitempty"`
 	// Then are queries whose rows follow those of the first, with the same columns
 	// and parameters.
 	Then []string `json:"then,omitempty"`

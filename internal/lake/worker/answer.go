@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	dialect "github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
 // serve answers one request. It returns an error where the connection is broken.
@@ -32,10 +33,15 @@ func (d *database) answer(out *sender, request wire.Request) (end wire.End, err 
 			return wire.End{}, err
 		}
 		defer func() {
-			if failed := d.detach(); failed != nil {
+			if failed := d.detach(request.Inside); failed != nil {
 				err = failed
 			}
 		}()
+		if request.Inside {
+			if err := d.exec("USE " + dialect.Attached); err != nil {
+				return wire.End{}, err
+			}
+		}
 	}
 	if err := d.guard(request); err != nil {
 		return wire.End{}, err

@@ -78,8 +78,14 @@ func (d *database) attach() error {
 // beside it.
 func saysMemory(message string) bool { return strings.HasPrefix(message, "Out of Memory") }
 
-// detach closes it again. A worker that cannot is of no more use.
-func (d *database) detach() error {
+// detach closes it again, also where statements ran inside of it. A worker that cannot is of no more
+// use.
+func (d *database) detach(inside bool) error {
+	if inside {
+		if err := d.exec("USE memory"); err != nil {
+			return brokenError{err}
+		}
+	}
 	if err := d.exec("DETACH " + dialect.Attached); err != nil {
 		return brokenError{err}
 	}

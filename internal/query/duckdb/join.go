@@ -1,6 +1,8 @@
 package duckdb
 
 import (
+	"cmp"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
@@ -26,6 +28,9 @@ func (t *Table) JoinTable(first, as string, other *Table) *Table {
 }
 
 func from(p query.Place) string {
+	if p.Select != "" {
+		return p.Rows() + " AS " + query.Quote(cmp.Or(p.As, "v"))
+	}
 	sql := Attached + "." + query.Quote(p.Schema) + "." + query.Quote(p.Name)
 	if p.As != "" {
 		sql += " AS " + query.Quote(p.As)

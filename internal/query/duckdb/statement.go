@@ -11,4 +11,6 @@ type Statement struct {
 	// Guard is a query of one text, which must be GuardText at the time of the
 	// statement; empty means none.
 	Guard, GuardText string
+	// Inside says that names without a database and a schema are those of the file.
+	Inside bool
 }

@@ -1,6 +1,10 @@
 package mysql
 
-import "github.com/feedmill/feedmill/internal/query"
+import (
+	"cmp"
+
+	"github.com/feedmill/feedmill/internal/query"
+)
 
 // JoinTable returns the table with another joined to it. The aliases are those of the first
 // table and of the other.
@@ -22,6 +26,9 @@ func (t *Table) JoinTable(first, as string, other *Table) *Table {
 }
 
 func from(p query.Place) string {
+	if p.Select != "" {
+		return p.Rows() + " AS " + Quote(cmp.Or(p.As, "v"))
+	}
 	sql := Quote(p.Schema) + "." + Quote(p.Name)
 	if p.As != "" {
 		sql += " AS " + Quote(p.As)

@@ -63,7 +63,7 @@ const (
 // Quote quotes a name.
 func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// From is the table, with its schema.
+// From is the table with its schema, or the statement whose rows it is.
 func (t *Table) From() string { return from(t.Place) }
 
 // Column is a column as it is compared: texts as their bytes in UTF-8, whose order

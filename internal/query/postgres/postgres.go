@@ -90,7 +90,7 @@ const (
 	ToJSON
 )
 
-// From is the table, with its schema.
+// From is the table with its schema, or the statement whose rows it is.
 func (t *Table) From() string { return from(t.Place) }
 
 // Column is a column as it is compared.

@@ -33,6 +33,9 @@ func from(p query.Place) string {
 	if p.As != "" {
 		as = query.Quote(p.As)
 	}
+	if p.Select != "" {
+		return p.Rows() + " AS " + as
+	}
 	return query.Quote("main") + "." + query.Quote(p.Name) + " AS " + as
 }
 

@@ -60,7 +60,7 @@ func (*Table) CannotCompute(*query.Formulas, int) string {
 	return "SQLite stores decimals as floats, and its columns can have values of any type"
 }
 
-// From is the table, as t where nothing is joined.
+// From is the table or the statement whose rows it is, as t where nothing is joined.
 func (t *Table) From() string { return from(t.Place) }
 
 // Name is a column by its name. A quoted name without its table would be a text

@@ -17,6 +17,9 @@ type Statement struct {
 	// statement then yields a single row with an integer for each column: how many
 	// of its values may not be of the declared type.
 	Declared []Declared
+	// Describe has the statement compiled and not run. It yields a row for each of its columns: the
+	// name, and the type that the column is declared with or null. More than one statement is an error.
+	Describe bool
 }
 
 // Declared is the type that a column is declared with.

@@ -19,6 +19,8 @@ type inventory struct {
 	used   time.Time
 	views  found[feedmill.ServiceView]
 	fields map[string]found[feedmill.ServiceField]
+	names  map[string][]string
+	named  time.Time
 }
 
 type found[T any] struct {
@@ -32,6 +34,8 @@ const (
 	// maxInventories is of how many connections something is kept, maxKnownFields
 	// of how many views of one, and maxKnownViews how many views at most.
 	maxInventories, maxKnownFields, maxKnownViews = 200, 100, 20_000
+	// maxKnownNames is how many names of fields are kept of one.
+	maxKnownNames = 50_000
 )
 
 func (f found[T]) known(for_ time.Duration) ([]T, bool) {
@@ -68,6 +72,26 @@ func (c *catalogue) fields(of feedmill.Connection, view string) ([]feedmill.Serv
 		return i.fields[view].known(fieldsKnown)
 	}
 	return nil, false
+}
+
+// names are the names of the fields of all views.
+func (c *catalogue) names(of feedmill.Connection) (map[string][]string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := c.of(of); i != nil && i.names != nil && time.Since(i.named) < viewsKnown {
+		return i.names, true
+	}
+	return nil, false
+}
+
+func (c *catalogue) keepNames(of feedmill.Connection, names map[string][]string) {
+	n := 0
+	for _, fields := range names {
+		n += len(fields)
+	}
+	if n <= maxKnownNames {
+		c.keep(of, func(i *inventory) { i.names, i.named = names, time.Now() })
+	}
 }
 
 func (c *catalogue) keepViews(of feedmill.Connection, all []feedmill.ServiceView) {

@@ -26,6 +26,11 @@ type Store interface {
 	DeleteConnection(ctx context.Context, workspace, id feedmill.ID) (users []feedmill.FeedReference, err error)
 	UnmaskedConnections(ctx context.Context, after feedmill.Connection, limit int) ([]feedmill.Connection, error)
 	MaskErrors(ctx context.Context, workspace, connection feedmill.ID, mask func(string) string) error
+	CreateSQLView(ctx context.Context, v feedmill.SQLView, most int, response *feedmill.IdempotentResponse) error
+	SQLView(ctx context.Context, workspace, connection feedmill.ID, name string) (feedmill.SQLView, error)
+	SQLViews(ctx context.Context, workspace, connection feedmill.ID, p feedmill.Page) ([]feedmill.SQLView, error)
+	ChangeSQLView(ctx context.Context, v feedmill.SQLView, response *feedmill.IdempotentResponse) error
+	DeleteSQLView(ctx context.Context, v feedmill.SQLView, uses func(spec []byte) bool) (users []feedmill.FeedReference, err error)
 }
 
 // Vault seals what must not stand in the store as plain text.

@@ -91,6 +91,14 @@ type Database interface {
 	// Table describes a view as it is now, and as rules read it. Where there is no such
 	// view, the error is of [ProblemView] and has the nearest names.
 	Table(ctx context.Context, view string, rules feedmill.Rules) (Table, error)
+	// SQLTable describes the rows of a SQL view, which the database checks for itself first.
+	// SQL that is refused is a failure of [ProblemSQL], and a user who can do more than read
+	// tables is one of [ProblemUser].
+	SQLTable(ctx context.Context, v feedmill.SQLView, rules feedmill.Rules) (Table, error)
+	// Keys returns the primary and foreign keys of a table.
+	Keys(ctx context.Context, schema, name string) (Keys, error)
+	// FieldNames returns the names of the fields of all views, by the names of the views.
+	FieldNames(ctx context.Context) (map[string][]string, error)
 	Close() error
 }
 
@@ -126,6 +134,8 @@ const (
 type Table interface {
 	// At is where it is. The schema is empty where views have none.
 	At() (schema, name string)
+	// SQLView returns the id of the SQL view that the rows are of, empty for any other view.
+	SQLView() feedmill.ID
 	// Fields are its columns, in their order.
 	Fields() []Field
 	// Explain is what Read sends for a tree that was resolved over the columns of

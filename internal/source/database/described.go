@@ -18,6 +18,8 @@ type Described[T any, D dialectOf[T]] struct {
 	Found []Field
 	// Warnings are about single columns.
 	Warnings []columnWarning
+	// OfSQL is the SQL view that this is, empty for any other.
+	OfSQL feedmill.ID
 }
 
 // columnWarning is a warning about the column of an index.
@@ -42,6 +44,9 @@ type dialectOf[T any] interface {
 
 // At returns the schema and the name.
 func (d *Described[T, D]) At() (schema, name string) { return D(&d.SQL).At() }
+
+// SQLView returns the id of the SQL view that this is, empty for any other.
+func (d *Described[T, D]) SQLView() feedmill.ID { return d.OfSQL }
 
 // Fields returns the columns.
 func (d *Described[T, D]) Fields() []Field { return d.Found }

@@ -19,6 +19,8 @@ const (
 	ProblemTooMuch     = "too-much-here"        // more than can be done outside the database
 	ProblemTooLarge    = "preview-too-large"    // rows of more bytes than a preview has
 	ProblemBusy        = "connection-busy"      // all sessions of a connection are in use
+	ProblemSQL         = "invalid-sql"          // the SQL of a view is refused
+	ProblemUser        = "unsafe-user"          // the user may do too much to run SQL of users
 )
 
 var titles = map[string]string{
@@ -32,6 +34,8 @@ var titles = map[string]string{
 	ProblemTooMuch:     "The query requires too many resources",
 	ProblemTooLarge:    "The preview is too large",
 	ProblemBusy:        "The connection is busy",
+	ProblemSQL:         "The SQL of the view is not valid",
+	ProblemUser:        "The database user has too many privileges",
 
 	feedmill.ProblemTypeChanged: "The type of a field changed",
 }

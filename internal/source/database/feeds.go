@@ -77,6 +77,11 @@ func (d *feedDatabase) Table(ctx context.Context, view string, _ feedmill.Rules)
 	return &feedTable{source: d.feeds, feeds: []feedmill.Feed{f}}, nil
 }
 
+// SQLTable fails: feeds have no SQL views.
+func (d *feedDatabase) SQLTable(context.Context, feedmill.SQLView, feedmill.Rules) (Table, error) {
+	return nil, NoSQLViews()
+}
+
 // feedTable is a feed as it stands, or several that are joined.
 type feedTable struct {
 	source  Feeds
@@ -86,6 +91,9 @@ type feedTable struct {
 
 // At is the first feed's id.
 func (t *feedTable) At() (schema, name string) { return "", string(t.feeds[0].ID) }
+
+// SQLView returns no id: the rows are those of feeds.
+func (t *feedTable) SQLView() feedmill.ID { return "" }
 
 // Join returns the feeds with another joined to them.
 func (t *feedTable) Join(first, as string, other Table) Table {

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -23,9 +24,9 @@ type joined struct {
 }
 
 // openJoined finds the tables of a definition with joins, and joins them.
-func (d *definition) openJoined(ctx context.Context, db Database, pins feedmill.Pins, pinned bool, rules feedmill.Rules) (Table, error) {
+func (d *definition) openJoined(ctx context.Context, db Database, pins feedmill.Pins, origin string, rules feedmill.Rules) (Table, error) {
 	d.joined = joined{}
-	first, err := d.openFirst(ctx, db, pins, pinned, rules)
+	first, err := d.openFirst(ctx, db, pins, origin, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -38,17 +39,19 @@ func (d *definition) openJoined(ctx context.Context, db Database, pins feedmill.
 	for i, j := range d.query.Joins {
 		d.joined.opening, d.joined.place = i+1, j.Place
 		view := j.View
-		for _, p := range pins.Joins {
-			if pinned && p.As == j.As {
-				view = QualifiedName(p.Schema, p.View)
-			}
+		at := slices.IndexFunc(pins.Joins, func(p feedmill.PinnedView) bool { return p.As == j.As })
+		if at >= 0 && pins.Joins[at].Schema != "" && pins.Origin == origin {
+			view = QualifiedName(pins.Joins[at].Schema, pins.Joins[at].View)
 		}
 		other, err := describe(ctx, db, view, rules)
 		if err != nil {
 			return nil, err
 		}
+		if at >= 0 && pins.Joins[at].SQLView != other.SQLView() {
+			return nil, swapped(j.View, "the view of the join")
+		}
 		schema, name := other.At()
-		d.joined.places = append(d.joined.places, feedmill.PinnedView{As: j.As, Schema: schema, View: name})
+		d.joined.places = append(d.joined.places, feedmill.PinnedView{As: j.As, Schema: schema, View: name, SQLView: other.SQLView()})
 		table = table.Join(alias, j.As, other).(Joinable)
 		d.joined.ends = append(d.joined.ends, len(table.Fields()))
 		d.joined.tables, d.joined.steps = append(d.joined.tables, other), append(d.joined.steps, table)

@@ -51,7 +51,7 @@ func (c *Connections) with(ctx context.Context, of feedmill.Connection, do func(
 		return err
 	}
 	defer release()
-	return do(d)
+	return do(d.Database)
 }
 
 // afresh has something done with the database of a connection over connections of

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -39,15 +40,29 @@ func (c *Connections) origin(ctx context.Context, of feedmill.Connection) (strin
 // open finds the table of a definition: the pinned one, or the one that the name means
 // now.
 func (d *definition) open(ctx context.Context, db Database, pins feedmill.Pins, origin string, rules feedmill.Rules) (Table, error) {
-	pinned := pins.Schema != "" && pins.Origin == origin
 	if len(d.query.Joins) > 0 {
-		return d.openJoined(ctx, db, pins, pinned, rules)
+		return d.openJoined(ctx, db, pins, origin, rules)
 	}
-	return d.openFirst(ctx, db, pins, pinned, rules)
+	return d.openFirst(ctx, db, pins, origin, rules)
 }
 
-// openFirst finds the first table of a definition. Names of an earlier release were not quoted.
-func (d *definition) openFirst(ctx context.Context, db Database, pins feedmill.Pins, pinned bool, rules feedmill.Rules) (table Table, err error) {
+// openFirst finds the first table of a definition.
+func (d *definition) openFirst(ctx context.Context, db Database, pins feedmill.Pins, origin string, rules feedmill.Rules) (Table, error) {
+	table, err := d.find(ctx, db, pins, pins.Schema != "" && pins.Origin == origin, rules)
+	if err == nil && len(pins.Fields) > 0 && pins.SQLView != table.SQLView() {
+		return nil, swapped(d.view, "viewName")
+	}
+	return table, err
+}
+
+// swapped is the failure of a name that now means a SQL view instead of a view of the database, or
+// the reverse: the rows would be others.
+func swapped(view, member string) error {
+	return Fail(ProblemView, fmt.Sprintf("The view %q is not the one that the query was created with: a SQL view and a view of the database have taken turns under this name. Set %s again to use it.", view, member), nil)
+}
+
+// find finds the first table of a definition. Names of an earlier release were not quoted.
+func (d *definition) find(ctx context.Context, db Database, pins feedmill.Pins, pinned bool, rules feedmill.Rules) (table Table, err error) {
 	switch {
 	case pinned && rules >= feedmill.RulesCurrent:
 		return describe(ctx, db, QualifiedName(pins.Schema, pins.View), rules)
@@ -86,7 +101,7 @@ func describe(ctx context.Context, db Database, view string, rules feedmill.Rule
 // pin is what a definition means in a table: where it is, and the types of all fields
 // that the query uses.
 func (d *definition) pin(table Table, tree *query.Tree, origin string) feedmill.Pins {
-	pins := feedmill.Pins{Origin: origin}
+	pins := feedmill.Pins{Origin: origin, SQLView: table.SQLView()}
 	pins.Schema, pins.View = table.At()
 	pins.Joins = d.joined.places
 	for i, f := range table.Fields() {
@@ -120,6 +135,8 @@ type usage struct {
 	// exact says that values must stay what they are: the field is a key or the one of
 	// incremental.
 	exact bool
+	// strict says that any other type is a change of the query: the view is one in SQL.
+	strict bool
 }
 
 // usages are the fields whose order or equality decides about the rows of a query, by
@@ -195,12 +212,25 @@ func usages(tree *query.Tree, key []string) map[int]*usage {
 	return all
 }
 
+// checked are the usages whose types must stay: also those of all fields of SQL views that the
+// query uses. Anyone with a key that writes can change a SQL view, so its types are part of what
+// the query means.
+func (out *followed) checked(fields []Field) map[int]*usage {
+	all := maps.Clone(out.uses)
+	for i, f := range fields {
+		if out.pins.SQLViewOf(f.From) != "" && (out.meant.Gives(i) || out.meant.Tests(i)) {
+			all[i] = &usage{purposes: []string{"values"}, strict: true}
+		}
+	}
+	return all
+}
+
 // admits reports whether a field of a type now means in a query what it was pinned with.
 func (u *usage) admits(was feedmill.PinnedField, now *Field) bool {
 	switch {
 	case was.Type == now.Type:
 		return was.Type != columnar.TypeTimestamp || was.Zoned == now.Zoned
-	case !feedmill.KeepsOrder(was.Type, now.Type):
+	case u.strict || !feedmill.KeepsOrder(was.Type, now.Type):
 		return false
 	case was.Type == columnar.TypeNumber || now.Type == columnar.TypeNumber:
 		// A float is compared with the float that is nearest to a value.
@@ -238,7 +268,7 @@ func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (fol
 	}
 	out := followed{feed: feed.ID, columns: Columns(fields), meant: tree, uses: usages(tree, keyOutputs(feed)), pins: d.pin(table, tree, origin)}
 	var faults []string
-	for i, u := range out.uses {
+	for i, u := range out.checked(fields) {
 		if i >= len(fields) { // a computed field, whose inputs are checked
 			continue
 		}

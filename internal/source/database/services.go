@@ -34,7 +34,7 @@ func (c *Connections) Views(ctx context.Context, workspace feedmill.ID, service 
 		return nil, err
 	}
 	if views, ok := c.seen.views(of); ok && !anew {
-		return views, nil
+		return c.withSQLViews(ctx, of, views)
 	}
 	var views []feedmill.ServiceView
 	err = c.whileAwaited(ctx, lookTimeout, func(ctx context.Context) error {
@@ -56,6 +56,25 @@ func (c *Connections) Views(ctx context.Context, workspace feedmill.ID, service 
 	if _, api := c.api(of.Connector); !api { // whose manifest may change, and is here
 		c.seen.keepViews(of, views)
 	}
+	return c.withSQLViews(ctx, of, views)
+}
+
+// withSQLViews are the views of a database with those that users wrote in SQL. Where a table was
+// given the name of one afterwards, the name means the SQL view.
+func (c *Connections) withSQLViews(ctx context.Context, of feedmill.Connection, views []feedmill.ServiceView) ([]feedmill.ServiceView, error) {
+	if of.ID == "" {
+		return views, nil
+	}
+	all, err := allSQLViews(ctx, c.Store, of)
+	if err != nil || len(all) == 0 {
+		return views, err
+	}
+	views = slices.Clone(views)
+	for _, v := range all {
+		views = slices.DeleteFunc(views, func(other feedmill.ServiceView) bool { return other.Name == v.Name })
+		views = append(views, feedmill.ServiceView{Name: v.Name, Kind: string(KindSQL), RowEstimate: -1})
+	}
+	slices.SortStableFunc(views, func(a, b feedmill.ServiceView) int { return strings.Compare(a.Name, b.Name) })
 	return views, nil
 }
 
@@ -66,7 +85,17 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 	if err != nil {
 		return nil, err
 	}
-	if fields, ok := c.seen.fields(of, view); ok && !anew {
+	known := view
+	if of.ID != "" {
+		v, err := c.Store.SQLView(ctx, workspace, of.ID, view)
+		if err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			known = string(v.ID) + " " + v.UpdatedAt.String()
+		}
+	}
+	if fields, ok := c.seen.fields(of, known); ok && !anew {
 		return fields, nil
 	}
 	var fields []feedmill.ServiceField
@@ -79,19 +108,35 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 			for _, f := range table.Fields() {
 				fields = append(fields, feedmill.ServiceField{Column: f.Column, Label: f.Label, Native: f.Native, Operators: query.Operators(f.Type), Pushdown: f.Pushdown, Aggregates: f.aggregates()})
 			}
-			return nil
+			return c.complete(ctx, of, db, table, fields)
 		})
 	})
-	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok && failure.Type == ProblemView {
-		return nil, &feedmill.Error{Kind: feedmill.ErrNotFound, Type: ProblemView, Title: failure.Title, Detail: failure.Detail}
-	}
 	if err != nil {
-		return nil, refusal(err)
+		return nil, notThere(err)
 	}
 	if _, api := c.api(of.Connector); !api {
-		c.seen.keepFields(of, view, fields)
+		c.seen.keepFields(of, known, fields)
 	}
 	return fields, nil
+}
+
+// complete adds keys and samples to the fields of a table. APIs have none.
+func (c *Connections) complete(ctx context.Context, of feedmill.Connection, db Database, table Table, fields []feedmill.ServiceField) error {
+	if _, api := c.api(of.Connector); api {
+		return nil
+	}
+	if table.SQLView() == "" {
+		schema, name := table.At()
+		keys, err := db.Keys(ctx, schema, name)
+		if err != nil {
+			return err
+		}
+		keys.mark(fields)
+	}
+	for i, values := range samples(ctx, table) {
+		fields[i].Samples = values
+	}
+	return nil
 }
 
 // service finds the connection of a service. That of the feeds of a workspace, and
@@ -118,7 +163,15 @@ func (c *Connections) withService(ctx context.Context, of feedmill.Connection, f
 	if of.ID == "" {
 		return do(NewFeedDatabase(c.Feeds, of.Workspace))
 	}
-	return c.with(ctx, of, do)
+	return c.with(ctx, of, func(db Database) error { return do(&viewedDatabase{db, c.Store, of}) })
+}
+
+// notThere is refusal for what is asked about a view: one that does not exist is [feedmill.ErrNotFound].
+func notThere(err error) error {
+	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok && failure.Type == ProblemView {
+		return &feedmill.Error{Kind: feedmill.ErrNotFound, Type: ProblemView, Title: failure.Title, Detail: failure.Detail}
+	}
+	return refusal(err)
 }
 
 // refusal is a failure of a database as whoever waits for the answer is told.

@@ -61,6 +61,16 @@ func (a *api) Table(_ context.Context, view string, _ feedmill.Rules) (database.
 	return &apiTable{a, v}, nil
 }
 
+// SQLTable fails: an API has no SQL views.
+func (a *api) SQLTable(context.Context, feedmill.SQLView, feedmill.Rules) (database.Table, error) {
+	return nil, database.NoSQLViews()
+}
+
+// Keys returns none: a manifest describes no keys for joins.
+func (a *api) Keys(context.Context, string, string) (database.Keys, error) {
+	return database.Keys{}, nil
+}
+
 // apiTable is a view of a service.
 type apiTable struct {
 	*api
@@ -69,6 +79,9 @@ type apiTable struct {
 
 // At is the view's name.
 func (t *apiTable) At() (schema, name string) { return "", t.view.Name }
+
+// SQLView returns no id: the rows come from an API.
+func (t *apiTable) SQLView() feedmill.ID { return "" }
 
 // Fields are those of the view. What is passed on to the API is said, and tested
 // here all the same.
@@ -179,4 +192,15 @@ func textAt(doc *strictjson.Value, pointer string) string {
 		return v.Text()
 	}
 	return ""
+}
+
+// FieldNames lists the names of the fields that the manifest describes.
+func (a *api) FieldNames(context.Context) (map[string][]string, error) {
+	names := make(map[string][]string)
+	for _, v := range a.manifest.Views {
+		for _, f := range v.Fields {
+			names[v.Name] = append(names[v.Name], f.Name)
+		}
+	}
+	return names, nil
 }

@@ -81,8 +81,8 @@ func (s Store) DeleteConnection(ctx context.Context, workspace, id feedmill.ID) 
 		if len(users) > 0 {
 			return fmt.Errorf("delete a connection that %d feeds use: %w", len(users), feedmill.ErrConflict)
 		}
-		return tx.Send(ctx, append(Audited(ctx, s.d, workspace, id),
-			Statement{`DELETE FROM connections WHERE workspace_id = ?1 AND id = ?2`, []any{workspace, id}})...)
+		deleted := append(deleteSQLViews(workspace, id), Statement{`DELETE FROM connections WHERE workspace_id = ?1 AND id = ?2`, []any{workspace, id}})
+		return tx.Send(ctx, append(deleted, Audited(ctx, s.d, workspace, id)...)...)
 	})
 	return users, err
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func handled(ctx context.Context, k Kinds, action string, workspace, id feedmill
 		return []Statement{upsertHandle(made, k)}
 	}
 	resource, verb, _ := strings.Cut(action, ".")
-	if resource != "connection" && resource != "feed" && resource != "subscription" {
+	if !slices.Contains([]string{"connection", "sql_view", "feed", "subscription"}, resource) {
 		return nil
 	}
 	switch verb {

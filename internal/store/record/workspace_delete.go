@@ -48,6 +48,7 @@ var removals = []removal{
 	{table: "feeds", key: "workspace_id, id", where: ofWorkspace},
 	{table: "sources", key: "workspace_id, id", where: ofWorkspace},
 	{table: "unreferenced_files", key: "file", where: ofWorkspace, file: "file"},
+	{table: "sql_views", key: "workspace_id, id", where: ofWorkspace},
 	{table: "unmasked_connections", key: "workspace_id, id", where: ofWorkspace},
 	{table: "connections", key: "workspace_id, id", where: ofWorkspace},
 	{table: "sign_ins", key: "link", where: ofWorkspace},

@@ -64,6 +64,7 @@ func Run(t *testing.T, e Engine) {
 			{"due sources", dueSourceCases},
 			{"traces", traceCases},
 			{"connections", connectionCases},
+			{"SQL views", sqlViewCases},
 			{"subscriptions", subscriptionCases},
 			{"quotas", quotaCases},
 			{"listeners", listenerCases},

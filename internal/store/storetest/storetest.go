@@ -48,6 +48,7 @@ type Store interface {
 	Links
 	Handles
 	Connections
+	SQLViews
 	FanOuts
 	Filters
 

@@ -17,6 +17,7 @@ from .types import (
     BeginApplyResponse,
     ChangeConnectionBody,
     ChangeDataFeedBody,
+    ChangeSQLViewBody,
     ChangeSubscriptionBody,
     ChangeVersionBody,
     ChangeWorkspaceBody,
@@ -32,6 +33,7 @@ from .types import (
     CreateLinkBody,
     CreateListenerBody,
     CreateListenerResponse,
+    CreateSQLViewBody,
     CreateSessionBody,
     CreateSubscriptionBody,
     CreateSubscriptionPartial,
@@ -78,6 +80,7 @@ from .types import (
     RotateSecretBody,
     RotateSecretResponse,
     RowQuery,
+    SQLView,
     SetDefinitionBody,
     Subscription,
     SubscriptionStats,
@@ -169,6 +172,19 @@ class Operations(Transport):
     ) -> DataFeed:
         """Change a feed: ``PATCH /data_feeds/{id}``."""
         return self._data("PATCH", f"/data_feeds/{_quote(id, safe='')}", {}, body=body, content_type=content_type, headers=headers)
+
+    def change_sqlview(
+        self,
+        id: str,
+        name: str,
+        body: ChangeSQLViewBody,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> SQLView:
+        """Change the SQL of a view: ``PUT /connections/{id}/views/{name}``."""
+        return self._data("PUT", f"/connections/{_quote(id, safe='')}/views/{_quote(name, safe='')}", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
     def change_subscription(
         self,
@@ -307,6 +323,18 @@ class Operations(Transport):
         """Sign in: ``POST /sessions``."""
         return self._data("POST", "/sessions", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
+    def create_sqlview(
+        self,
+        id: str,
+        body: CreateSQLViewBody,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> SQLView:
+        """Create a SQL view: ``POST /connections/{id}/views``."""
+        return self._data("POST", f"/connections/{_quote(id, safe='')}/views", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
+
     def create_subscription(
         self,
         body: CreateSubscriptionBody,
@@ -384,6 +412,16 @@ class Operations(Transport):
     ) -> None:
         """Delete a listener: ``DELETE /events/listeners/{id}``."""
         self._none("DELETE", f"/events/listeners/{_quote(id, safe='')}", {}, headers=headers)
+
+    def delete_sqlview(
+        self,
+        id: str,
+        name: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Delete a SQL view: ``DELETE /connections/{id}/views/{name}``."""
+        self._none("DELETE", f"/connections/{_quote(id, safe='')}/views/{_quote(name, safe='')}", {}, headers=headers)
 
     def delete_subscription(
         self,
@@ -523,6 +561,16 @@ class Operations(Transport):
         """Get a replay: ``GET /events/subscriptions/{id}/replays/{rid}``."""
         return self._data("GET", f"/events/subscriptions/{_quote(id, safe='')}/replays/{_quote(rid, safe='')}", {}, headers=headers)
 
+    def get_sqlview(
+        self,
+        id: str,
+        name: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> SQLView:
+        """Get a SQL view: ``GET /connections/{id}/views/{name}``."""
+        return self._data("GET", f"/connections/{_quote(id, safe='')}/views/{_quote(name, safe='')}", {}, headers=headers)
+
     def get_subscription(
         self,
         id: str,
@@ -611,7 +659,7 @@ class Operations(Transport):
     def list_definitions(
         self,
         *,
-        kind: Literal['Connection', 'Feed', 'Subscription'],
+        kind: Literal['Connection', 'SQLView', 'Feed', 'Subscription'],
         limit: int | None = None,
         cursor: str | None = None,
         headers: Mapping[str, str] | None = None,
@@ -657,6 +705,19 @@ class Operations(Transport):
     ) -> Iterator[ListEventsItem]:
         """List events: ``GET /events``."""
         return self._list("GET", "/events", {"limit": limit, "cursor": cursor, "type": type, "resourceId": resource_id, "since": since}, headers=headers)
+
+    def list_field_values(
+        self,
+        service_name: str,
+        view_name: str,
+        field: str,
+        *,
+        q: str | None = None,
+        limit: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> list[Any]:
+        """List the values of a field: ``GET /query_builder/services/{serviceName}/views/{viewName}/fields/{field}/values``."""
+        return self._data("GET", f"/query_builder/services/{_quote(service_name, safe='')}/views/{_quote(view_name, safe='')}/fields/{_quote(field, safe='')}/values", {"q": q, "limit": limit}, headers=headers)
 
     def list_fields(
         self,
@@ -726,6 +787,17 @@ class Operations(Transport):
     ) -> Iterator[ListServicesItem]:
         """List services: ``GET /query_builder/services``."""
         return self._list("GET", "/query_builder/services", {"limit": limit, "cursor": cursor}, headers=headers)
+
+    def list_sqlviews(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[SQLView]:
+        """List the SQL views of a connection: ``GET /connections/{id}/views``."""
+        return self._list("GET", f"/connections/{_quote(id, safe='')}/views", {"limit": limit, "cursor": cursor}, headers=headers)
 
     def list_subscriptions(
         self,

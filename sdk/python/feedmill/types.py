@@ -82,6 +82,11 @@ class ChangeDataFeedBody(TypedDict):
     viewName: NotRequired[str]
 
 
+class ChangeSQLViewBody(TypedDict):
+    name: NotRequired[str]
+    sql: str
+
+
 class ChangeSubscriptionBody(TypedDict):
     delivery: NotRequired[ChangeSubscriptionBodyDelivery | None]
     events: NotRequired[list[str]]
@@ -310,6 +315,11 @@ class CreateListenerResponseFilters(TypedDict):
     resourceId: str
 
 
+class CreateSQLViewBody(TypedDict):
+    name: str
+    sql: str
+
+
 class CreateSessionBody(TypedDict):
     key: NotRequired[str]
     link: NotRequired[str]
@@ -455,7 +465,7 @@ class DataLink(TypedDict):
 class Definition(TypedDict):
     definition: dict[str, Any]
     id: str
-    kind: Literal['Connection', 'Feed', 'Subscription']
+    kind: Literal['Connection', 'SQLView', 'Feed', 'Subscription']
     label: str
     name: str
     set: str | None
@@ -865,8 +875,16 @@ class ListFieldsItem(TypedDict):
     nativeType: str
     nullable: bool
     operators: list[str]
+    primaryKey: bool
     pushdown: list[str]
+    references: ListFieldsItemReferences | None
+    samples: list[Any]
     type: Literal['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'timestamp', 'json']
+
+
+class ListFieldsItemReferences(TypedDict):
+    field: str
+    view: str
 
 
 class ListServicesItem(TypedDict):
@@ -878,8 +896,9 @@ class ListServicesItem(TypedDict):
 
 class ListViewsItem(TypedDict):
     description: str
-    kind: Literal['table', 'view', 'materializedView', 'foreignTable', 'feed']
+    kind: Literal['table', 'view', 'materializedView', 'foreignTable', 'feed', 'sql']
     label: str
+    matchedFields: NotRequired[list[str]]
     name: str
     rowEstimate: int | None
 
@@ -2087,6 +2106,15 @@ RowQuerySortItem = TypedDict(
         "order": "NotRequired[Literal['asc', 'desc']]",
     },
 )
+
+
+class SQLView(TypedDict):
+    connectionId: str
+    createdAt: str
+    id: str
+    name: str
+    sql: str
+    updatedAt: str
 
 
 class Schedule1(TypedDict):

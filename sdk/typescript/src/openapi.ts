@@ -101,6 +101,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/connections/{id}/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the SQL views of a connection
+         * @description Scope `api:read`.
+         */
+        get: operations["listSQLViews"];
+        put?: never;
+        /**
+         * Create a SQL view
+         * @description Scope `api:write`. Adds a view that is written in SQL to a connection to a database. Queries use it as any other view; filters run in a query around it.
+         *     The SQL is one statement that begins with `SELECT`, `WITH`, `VALUES` or `TABLE`. The database prepares it alone, and runs it in a read-only transaction.
+         *     Invalid SQL returns 400 `invalid-sql` with the message of the database and the position. Returns 409 `unsafe-user` if the database user is a superuser,
+         *     or can read files, run programs or connect elsewhere. Returns 409 `name-taken` if the connection has a view or a table of this name.
+         */
+        post: operations["createSQLView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connections/{id}/views/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a SQL view
+         * @description Scope `api:read`.
+         */
+        get: operations["getSQLView"];
+        /**
+         * Change the SQL of a view
+         * @description Scope `api:write`. Replaces the SQL. It is checked as in `POST /connections/{id}/views`. A feed that uses a column which is then missing or of another type fails
+         *     its next refresh and keeps its rows; accept another type with `POST /data_feeds/{id}/refresh?accept=true`.
+         */
+        put: operations["changeSQLView"];
+        post?: never;
+        /**
+         * Delete a SQL view
+         * @description Scope `api:write`. Returns 409 while feeds are built from the view. `detail` names the feeds.
+         */
+        delete: operations["deleteSQLView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/data_feeds": {
         parameters: {
             query?: never;
@@ -1525,6 +1581,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/query_builder/services/{serviceName}/views/{viewName}/fields/{field}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the values of a field
+         * @description Scope `api:read`. Lists the distinct values of a field, sorted, with null last. The source makes the list, within 25 seconds, and its values have at most 256 KiB.
+         *     Returns 409 for JSON fields and for services with a manifest, and 422 with the reason if the database cannot be queried.
+         */
+        get: operations["listFieldValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -1947,7 +2024,7 @@ export interface components {
             };
             id: string;
             /** @enum {string} */
-            kind: "Connection" | "Feed" | "Subscription";
+            kind: "Connection" | "SQLView" | "Feed" | "Subscription";
             /** @description What users call the object: the name of a feed or subscription, the `serviceName` of a connection. */
             label: string;
             name: components["schemas"]["Handle"];
@@ -3463,6 +3540,14 @@ export interface components {
          *     then fetched again. An upload uses the new version from its next upload on.
          */
         Rules: number;
+        SQLView: {
+            connectionId: string;
+            createdAt: components["schemas"]["Timestamp"];
+            id: string;
+            name: string;
+            sql: string;
+            updatedAt: components["schemas"]["Timestamp"];
+        };
         /** @description The schedule of refreshes. */
         Schedule: {
             /** @description A duration of at least a minute, such as `15m`, `6h` or `1d`. */
@@ -4407,6 +4492,170 @@ export interface operations {
                         ok: boolean;
                     };
                 };
+            };
+        };
+    };
+    listSQLViews: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of records in a page. A page also ends at 8 MiB; the `Link` header has the next page. */
+                limit?: components["parameters"]["limit"];
+                /** @description The start of the page. Use the cursor from the previous page's `Link` header. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The SQL views, newest first. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SQLView"][];
+                };
+            };
+        };
+    };
+    createSQLView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key that makes the request safe to repeat for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of the view. It is unique in the connection. */
+                    name: string;
+                    /** @description One statement that reads. Every column needs a name of its own. */
+                    sql: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The SQL view. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SQLView"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    getSQLView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The SQL view. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SQLView"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    changeSQLView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key that makes the request safe to repeat for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of the view. It cannot be changed. */
+                    name?: string;
+                    /** @description One statement that reads. */
+                    sql: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The SQL view. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SQLView"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    deleteSQLView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The SQL view is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -5842,7 +6091,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description The kind of the objects. */
-                kind: "Connection" | "Feed" | "Subscription";
+                kind: "Connection" | "SQLView" | "Feed" | "Subscription";
                 /** @description The maximum number of records in a page. A page also ends at 8 MiB; the `Link` header has the next page. */
                 limit?: components["parameters"]["limit"];
                 /** @description The start of the page. Use the cursor from the previous page's `Link` header. */
@@ -7547,7 +7796,7 @@ export interface operations {
     listViews: {
         parameters: {
             query?: {
-                /** @description Only views whose name, label or description contains this text. Case is ignored. */
+                /** @description Only views whose name, label or description, or the name of a field, contains this text. Case is ignored. `matchedFields` names the fields. */
                 q?: string;
                 refresh?: boolean;
                 /** @description The maximum number of records in a page. A page also ends at 8 MiB; the `Link` header has the next page. */
@@ -7576,9 +7825,14 @@ export interface operations {
                     "application/json": {
                         /** @description The comment in the database. */
                         description: string;
-                        /** @enum {string} */
-                        kind: "table" | "view" | "materializedView" | "foreignTable" | "feed";
+                        /**
+                         * @description `sql` is a view that was created with `POST /connections/{id}/views`.
+                         * @enum {string}
+                         */
+                        kind: "table" | "view" | "materializedView" | "foreignTable" | "feed" | "sql";
                         label: string;
+                        /** @description With `q`: the fields whose names contain the text, at most 20. Absent if there is none. */
+                        matchedFields?: string[];
                         /** @description The name in the default schema, or `schema.name` in other schemas. */
                         name: string;
                         /** @description The estimated number of rows. */
@@ -7627,11 +7881,52 @@ export interface operations {
                         nullable: boolean;
                         /** @description The filter operators of the field. */
                         operators: string[];
+                        /** @description The field is part of the primary key. */
+                        primaryKey: boolean;
                         /** @description The operators that run in the source. Feedmill applies the others with the same result. */
                         pushdown: string[];
+                        /** @description The field that a foreign key leads to. */
+                        references: {
+                            field: string;
+                            view: string;
+                        } | null;
+                        /** @description Up to three values from the first rows. Empty if reading them takes more than 2 seconds, for long texts, and for services with a manifest. */
+                        samples: unknown[];
                         /** @enum {string} */
                         type: "text" | "integer" | "decimal" | "number" | "boolean" | "date" | "timestamp" | "json";
                     }[];
+                };
+            };
+        };
+    };
+    listFieldValues: {
+        parameters: {
+            query?: {
+                /** @description Only values that contain this text. Case is ignored. It applies to text fields. */
+                q?: string;
+                /** @description The maximum number of records in a page. A page also ends at 8 MiB; the `Link` header has the next page. */
+                limit?: components["parameters"]["limit"];
+            };
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                serviceName: string;
+                viewName: string;
+                field: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown[];
                 };
             };
         };

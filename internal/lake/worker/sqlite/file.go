@@ -45,6 +45,9 @@ func (f *File) Select(request wire.Request, send func([]byte) error) (rows int64
 	}
 	conn := opened.(*sqlite3.SQLiteConn)
 	defer conn.Close()
+	if request.Describe {
+		return describe(conn, request, send)
+	}
 	if len(request.Declared) > 0 {
 		return 1, countDoubts(conn, request, send)
 	}
@@ -79,7 +82,7 @@ func MayOnlyRead(op int, first string) int {
 		return sqlite3.SQLITE_OK
 	case sqlite3.SQLITE_PRAGMA:
 		switch first {
-		case "table_list", "table_info", "table_xinfo", "encoding", "data_version":
+		case "table_list", "table_info", "table_xinfo", "foreign_key_list", "encoding", "data_version":
 			return sqlite3.SQLITE_OK
 		}
 	}

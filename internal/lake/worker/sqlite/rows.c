@@ -19,8 +19,12 @@ LIBRARY int sqlite3_bind_text(sqlite3_stmt *, int, const char *, int, void (*)(v
 LIBRARY int sqlite3_step(sqlite3_stmt *);
 LIBRARY int sqlite3_finalize(sqlite3_stmt *);
 LIBRARY const char *sqlite3_errmsg(sqlite3 *);
+LIBRARY int sqlite3_error_offset(sqlite3 *);
 LIBRARY int64_t sqlite3_hard_heap_limit64(int64_t);
 LIBRARY int sqlite3_column_count(sqlite3_stmt *);
+LIBRARY const char *sqlite3_column_name(sqlite3_stmt *, int);
+LIBRARY const char *sqlite3_column_decltype(sqlite3_stmt *, int);
+LIBRARY sqlite3 *sqlite3_db_handle(sqlite3_stmt *);
 LIBRARY int sqlite3_data_count(sqlite3_stmt *);
 LIBRARY int sqlite3_column_type(sqlite3_stmt *, int);
 LIBRARY int64_t sqlite3_column_int64(sqlite3_stmt *, int);
@@ -58,11 +62,35 @@ int rows_bind(sqlite3_stmt *stmt, int at, const char *text, int length) {
 	return sqlite3_bind_text(stmt, at, length ? text : "", length, TRANSIENT);
 }
 
+sqlite3 *rows_database(sqlite3_stmt *stmt) { return sqlite3_db_handle(stmt); }
+
+const char *rows_name(sqlite3_stmt *stmt, int at) { return sqlite3_column_name(stmt, at); }
+
+const char *rows_declared(sqlite3_stmt *stmt, int at) { return sqlite3_column_decltype(stmt, at); }
+
+int rows_only(sqlite3 *db, const char *sql) {
+	const char *tail = sql;
+	for (int n = 0; *tail; n++) {
+		sqlite3_stmt *stmt = NULL;
+		if (sqlite3_prepare_v2(db, tail, -1, &stmt, &tail)) {
+			return 0;
+		}
+		int any = stmt != NULL;
+		sqlite3_finalize(stmt);
+		if (n > 0 && any) {
+			return 0;
+		}
+	}
+	return 1;
+}
+
 int rows_columns(sqlite3_stmt *stmt) { return sqlite3_column_count(stmt); }
 
 void rows_end(sqlite3_stmt *stmt) { sqlite3_finalize(stmt); }
 
 const char *rows_message(sqlite3 *db) { return sqlite3_errmsg(db); }
+
+int rows_offset(sqlite3 *db) { return sqlite3_error_offset ? sqlite3_error_offset(db) : -1; }
 
 void rows_limit_heap(int64_t bytes) {
 	if (sqlite3_hard_heap_limit64) {

@@ -161,7 +161,11 @@ func compiled(conn *sqlite3.SQLiteConn, request wire.Request, run func(*C.sqlite
 		return nil
 	}
 	primary := sqlite3.ErrNo(code & 0xff)
-	return &wire.Failure{Message: C.GoString(C.rows_message(db)), Code: int(primary), Memory: primary == sqlite3.ErrNomem}
+	message := C.GoString(C.rows_message(db))
+	if request.Describe {
+		message += position(request.SQL, int(C.rows_offset(db)))
+	}
+	return &wire.Failure{Message: message, Code: int(primary), Memory: primary == sqlite3.ErrNomem}
 }
 
 func prepareRows(db *C.sqlite3, statement string, args []string) (stmt *C.sqlite3_stmt, rc C.int) {

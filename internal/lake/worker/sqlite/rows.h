@@ -28,10 +28,24 @@ void rows_init(void);
 int rows_prepare(sqlite3 *db, const char *sql, int length, sqlite3_stmt **stmt);
 int rows_bind(sqlite3_stmt *stmt, int at, const char *text, int length);
 int rows_columns(sqlite3_stmt *stmt);
+
+// rows_name and rows_declared are the name of a column and the type that it is declared
+// with, which may be null.
+const char *rows_name(sqlite3_stmt *stmt, int at);
+const char *rows_declared(sqlite3_stmt *stmt, int at);
+
+sqlite3 *rows_database(sqlite3_stmt *stmt);
+
+// rows_only returns whether a text has not more than one statement.
+int rows_only(sqlite3 *db, const char *sql);
+
 void rows_end(sqlite3_stmt *stmt);
 
 // rows_message is what the library says of the last error.
 const char *rows_message(sqlite3 *db);
+
+// rows_offset is the byte of the statement where the last error is, -1 for none.
+int rows_offset(sqlite3 *db);
 
 // rows_limit_heap bounds the memory of the whole library.
 void rows_limit_heap(int64_t bytes);

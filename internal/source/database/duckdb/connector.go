@@ -66,11 +66,15 @@ func (f *file) each(ctx context.Context, view string, s dialect.Statement, colum
 
 // texts runs a statement whose columns are all texts, and returns its rows.
 func (f *file) texts(ctx context.Context, view, sql string, columns int, args ...string) (rows [][]string, err error) {
+	return f.textsOf(ctx, view, dialect.Statement{SQL: sql, Args: args}, columns)
+}
+
+func (f *file) textsOf(ctx context.Context, view string, s dialect.Statement, columns int) (rows [][]string, err error) {
 	all := make([]feedmill.Column, columns)
 	for i := range all {
 		all[i] = feedmill.Column{Type: columnar.TypeText}
 	}
-	err = f.each(ctx, view, dialect.Statement{SQL: sql, Args: args}, all, func(run []columnar.Vector) error {
+	err = f.each(ctx, view, s, all, func(run []columnar.Vector) error {
 		for i := range run[0].Len {
 			row := make([]string, columns)
 			for k := range row {

@@ -57,8 +57,8 @@ func (t *table) changed(ctx context.Context, cause error) error {
 	if !ok || e.FailedAt() == "open" || ctx.Err() != nil {
 		return cause
 	}
-	now, err := t.Table(ctx, t.View, t.Rules)
-	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok && failure.Type == database.ProblemView {
+	now, err := t.again(ctx)
+	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok && (failure.Type == database.ProblemView || failure.Type == database.ProblemSQL) {
 		return failure
 	}
 	if err != nil {

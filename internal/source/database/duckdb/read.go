@@ -22,7 +22,7 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 		return database.Done{}, err
 	}
 	batch := database.NewBatch(plan, columns)
-	statement := dialect.Statement{SQL: plan.SQL, Args: plan.Args}
+	statement := dialect.Statement{SQL: plan.SQL, Args: plan.Args, Inside: t.SQL.HasSelect()}
 	statement.Guard, statement.GuardText = t.guard()
 	err := t.each(ctx, t.View, statement, t.asSent(plan, columns), func(run []columnar.Vector) error {
 		for i := range run {

@@ -37,7 +37,12 @@ func (t *table) Join(first, as string, other database.Table) database.Table {
 
 // describeFrom is a view's columns as they are now: what a view was declared with
 // says nothing of the tables below it.
-func (t *table) describeFrom() string { return "(DESCRIBE " + t.SQL.From() + ")" }
+func (t *table) describeFrom() string {
+	if t.SQL.Select != "" {
+		return "(DESCRIBE SELECT * FROM " + t.SQL.From() + ")"
+	}
+	return "(DESCRIBE " + t.SQL.From() + ")"
+}
 
 // allGuards are the guards of all views of the table.
 func (t *table) allGuards() []guard {

@@ -17,7 +17,7 @@ import (
 func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (done database.Done, err error) {
 	plan := t.Plan(tree)
 	var enough *database.Done
-	err = t.read(ctx, t.View, func(c *session) error {
+	err = t.session(ctx, func(ctx context.Context, c *session) error {
 		done, enough, err = t.run(ctx, c, plan, out)
 		return err
 	})

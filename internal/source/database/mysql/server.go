@@ -29,6 +29,8 @@ func (s *server) Close() error { return s.pool.Close() }
 type session struct {
 	*sql.Conn
 	mariaDB bool
+	// private says that the connection is closed afterwards.
+	private bool
 	meterOf func(conn any) *meter
 }
 
@@ -55,7 +57,7 @@ func (s *server) read(ctx context.Context, view string, fn func(*session) error)
 		<-killed
 	}
 	err = s.failure(ctx, err, view)
-	if err != nil {
+	if err != nil || c.private {
 		// It may be in the middle of an answer, and is of no use to others.
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		return err

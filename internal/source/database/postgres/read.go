@@ -17,7 +17,7 @@ import (
 func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (database.Done, error) {
 	plan := t.Plan(tree)
 	var done database.Done
-	err := t.read(ctx, func(conn *pgx.Conn) (err error) {
+	err := t.session(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
 		done, err = t.run(ctx, conn, plan, out)
 		return err
 	})

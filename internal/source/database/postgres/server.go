@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/feedmill/feedmill"
@@ -52,6 +53,7 @@ func (s *server) read(ctx context.Context, fn func(*pgx.Conn) error) error {
 		"SET LOCAL datestyle = 'ISO, YMD'",
 		"SET LOCAL intervalstyle = 'iso_8601'",
 		"SET LOCAL extra_float_digits = 1",
+		"SET LOCAL standard_conforming_strings = on", // as the check of SQL of users expects
 	}
 	if err := exec(ctx, conn.Conn(), begin); err != nil {
 		return s.failure(ctx, err, "")
@@ -71,14 +73,23 @@ func (s *server) read(ctx context.Context, fn func(*pgx.Conn) error) error {
 
 // exec runs statements that have no parameters, in one round.
 func exec(ctx context.Context, conn *pgx.Conn, statements []string) error {
-	_, err := conn.PgConn().Exec(ctx, strings.Join(statements, "; ")).ReadAll()
+	_, err := execAll(ctx, conn, statements)
 	return err
 }
 
+// execAll is exec, and returns the results.
+func execAll(ctx context.Context, conn *pgx.Conn, statements []string) ([]*pgconn.Result, error) {
+	return conn.PgConn().Exec(ctx, strings.Join(statements, "; ")).ReadAll()
+}
+
 const selectViews = `
-SELECT n.nspname, c.relname, n.nspname IS NOT DISTINCT FROM current_schema(), coalesce(obj_description(c.oid, 'pg_class'), ''), c.relkind::text, c.reltuples::int8
+SELECT n.nspname, c.relname, n.nspname IS NOT DISTINCT FROM current_schema(), coalesce(obj_description(c.oid, 'pg_class'), ''), c.relkind::text, c.reltuples::int8,
+       CASE WHEN c.relkind NOT IN ('r', 'm', 'p') OR c.reltuples > 0 OR (c.reltuples = 0 AND c.relpages > 0) THEN -1
+            WHEN c.relkind = 'p' THEN (WITH RECURSIVE parts AS (SELECT inhrelid AS oid FROM pg_catalog.pg_inherits WHERE inhparent = c.oid UNION ALL SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN parts ON i.inhparent = parts.oid)
+                                       SELECT coalesce(sum(pg_relation_size(oid)), 0)::int8 FROM parts)
+            ELSE coalesce(pg_relation_size(c.oid), 0) END
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_t%'
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_t%'
       AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
 ORDER BY n.nspname <> current_schema(), n.nspname COLLATE "C", c.relname COLLATE "C"`
 
@@ -87,26 +98,36 @@ var kinds = map[string]database.ViewKind{
 	"m": database.KindMaterializedView, "f": database.KindForeignTable,
 }
 
-// Views lists the tables and views of all schemas.
+// Views lists the tables and views of all schemas. Partitions are part of their table.
 func (s *server) Views(ctx context.Context) ([]database.View, error) {
 	var views []database.View
+	var tables []unknown
 	err := s.read(ctx, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, selectViews)
 		if err != nil {
 			return s.failure(ctx, err, "")
 		}
+		nr := 0
 		views, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (v database.View, err error) {
 			var schema, name, kind string
 			var isDefault bool
-			err = row.Scan(&schema, &name, &isDefault, &v.Description, &kind, &v.RowEstimate)
+			bytes := int64(-1)
+			err = row.Scan(&schema, &name, &isDefault, &v.Description, &kind, &v.RowEstimate, &bytes)
+			if bytes >= 0 {
+				tables = append(tables, unknown{schema, name, nr, bytes})
+			}
 			v.Name, v.Description = database.ViewName(schema, name, isDefault), s.Said(v.Description)
 			v.Kind, v.Label = kinds[kind], database.FirstLine(v.Description)
 			if kind == "v" {
 				v.RowEstimate = -1 // nobody counts them
 			}
+			nr++
 			return v, err
 		})
-		return s.failure(ctx, err, "")
+		if err != nil {
+			return s.failure(ctx, err, "")
+		}
+		return s.estimate(ctx, conn, views, tables)
 	})
 	return views, err
 }

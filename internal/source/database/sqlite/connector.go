@@ -63,22 +63,34 @@ func (f *file) Ping(ctx context.Context) error {
 	})
 }
 
-const selectViews = `SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
+const selectViews = `SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
 
 // Views lists the tables and views.
-func (f *file) Views(ctx context.Context) ([]database.View, error) {
-	var views []database.View
-	err := f.read(ctx, "", func(ctx context.Context) error {
-		return f.each(ctx, selectViews, nil, func(row []dialect.Cell) error {
-			v := database.View{Name: database.ViewName("", string(row[0].Text), true), Kind: database.KindTable, RowEstimate: -1}
-			if string(row[1].Text) == "view" {
-				v.Kind = database.KindView
-			}
-			views = append(views, v)
-			return nil
-		})
+func (f *file) Views(ctx context.Context) (views []database.View, err error) {
+	err = f.read(ctx, "", func(ctx context.Context) error {
+		var tables []counted
+		if views, tables, err = f.list(ctx); err != nil {
+			return err
+		}
+		return f.estimate(ctx, views, tables)
 	})
 	return views, err
+}
+
+// list lists the tables and views without their numbers of rows, and the tables whose rows can be counted.
+func (f *file) list(ctx context.Context) (views []database.View, tables []counted, err error) {
+	err = f.each(ctx, selectViews, nil, func(row []dialect.Cell) error {
+		v := database.View{Name: database.ViewName("", string(row[0].Text), true), Kind: database.KindTable, RowEstimate: -1}
+		if string(row[1].Text) == "view" {
+			v.Kind = database.KindView
+		}
+		if string(row[1].Text) == "table" {
+			tables = append(tables, counted{string(row[0].Text), len(views), !isTrue(row[2])})
+		}
+		views = append(views, v)
+		return nil
+	})
+	return views, tables, err
 }
 
 // Table describes a view, for which its values are looked at.
@@ -88,7 +100,11 @@ func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (da
 	if before != nil && schema == "" {
 		return before.under(rules), nil
 	}
-	views, err := f.Views(ctx)
+	var views []database.View
+	err := f.read(ctx, "", func(ctx context.Context) (err error) {
+		views, _, err = f.list(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +116,7 @@ func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (da
 	t.View = name
 	err = f.read(ctx, name, t.describe)
 	if err == nil && stamp != "" {
-		f.known.keep(t, stamp)
+		f.known.keep(t, t.View, stamp)
 	}
 	return t.under(rules), err
 }

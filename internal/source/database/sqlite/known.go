@@ -62,8 +62,8 @@ func (k *known) find(f *file, view string) (t *table, stamp string) {
 	return nil, stamp
 }
 
-// keep keeps a view, unless the file has changed while it was described.
-func (k *known) keep(t *table, stamp string) {
+// keep keeps a view under its name, unless the file has changed while it was described.
+func (k *known) keep(t *table, key, stamp string) {
 	if now, still := t.stamp(); !still || now != stamp {
 		return
 	}
@@ -72,5 +72,5 @@ func (k *known) keep(t *table, stamp string) {
 	if k.of == nil || len(k.of) >= maxKnown {
 		k.of = make(map[string]described)
 	}
-	k.of[t.View] = described{t, stamp}
+	k.of[key] = described{t, stamp}
 }

@@ -177,6 +177,8 @@ func (l *logged) authorize(t *testing.T, path string) (reads int) {
 			answer := engine.MayOnlyRead(op, first)
 			if op == driver.SQLITE_READ && (first == "things" || first == databasetest.Others) {
 				reads++
+			} else if op == driver.SQLITE_READ && first == "dual" {
+				return answer // whose rows the list of views counts
 			} else if answer != driver.SQLITE_OK || op == driver.SQLITE_READ && !strings.HasPrefix(first, "pragma_") && first != "sqlite_master" {
 				t.Errorf("SQLite is asked for %d %q %q", op, first, second)
 			}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,6 +50,11 @@ func (t *table) describe(ctx context.Context) error {
 	if len(columns) == 0 {
 		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no readable columns.", t.View), nil)
 	}
+	return t.decide(ctx, columns)
+}
+
+// decide finds the types of the columns.
+func (t *table) decide(ctx context.Context, columns []*candidate) error {
 	if err := t.countKinds(ctx, columns); err != nil {
 		return err
 	}
@@ -140,6 +146,10 @@ func (t *table) ask(ctx context.Context, columns []*candidate) error {
 // changed says what became of the view where a statement on it failed: SQLite has
 // no code for that.
 func (t *table) changed(ctx context.Context, cause error) error {
+	if t.SQL.Select != "" {
+		_, err := t.columnsOfSQL(ctx)
+		return cmp.Or(err, cause)
+	}
 	there := make(map[string]bool)
 	err := t.each(ctx, "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1", []string{t.View}, func(row []dialect.Cell) error {
 		there[string(row[0].Text)] = true
