@@ -10,7 +10,7 @@
 // The files tell the story in this order:
 //
 //   - Everybody: id.go, errors.go, explain.go, workspace.go, key.go (who asks and what they
-//     may), signin.go (people in browsers), audit.go, idempotency.go, secret.go,
+//     may), signin.go (people in browsers), portal.go (customers without a key), audit.go, idempotency.go, secret.go,
 //     definition.go (the names in configuration files).
 //   - From an event to its outcome: catalogue.go, event.go, gateway.go (what is
 //     public of the data sources), subscription.go, consent.go, filter.go (what expressions of subscriptions decide), destination.go (where deliveries go, and what an attempt means), delivery.go, batch.go (arrays of events), retry.go (when an

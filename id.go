@@ -37,6 +37,8 @@ const (
 	PrefixBackup  = "bkp"
 	// PrefixAlert marks the subscriptions of an alert.
 	PrefixAlert = "alr"
+	// PrefixPortalLink is for the links that open the portal of a workspace.
+	PrefixPortalLink = "ptl"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

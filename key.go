@@ -81,6 +81,9 @@ type Principal struct {
 	SignedIn bool
 	// Quotas are those of the workspace.
 	Quotas Quotas
+	// Portal is the portal link of a session of the portal, which can use only the operations
+	// of its pages; nil for every other credential.
+	Portal *PortalLink
 }
 
 // Has reports whether the principal holds the scope.

@@ -430,6 +430,24 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"CreateLink": func(ctx context.Context) error {
 			return second(c.CreateLink(ctx, feed.ID, client.NewLink{Name: "a link"}))
 		},
+		"CreatePortalLink": func(ctx context.Context) error {
+			return second(c.CreatePortalLink(ctx, ownWorkspace(ctx, c), client.NewPortalLink{Access: feedmill.PortalWrite}))
+		},
+		"PortalLinks": func(ctx context.Context) error { return firstOf(c.PortalLinks(ctx, ownWorkspace(ctx, c))) },
+		"PortalLink": func(ctx context.Context) error {
+			l, err := c.CreatePortalLink(ctx, ownWorkspace(ctx, c), client.NewPortalLink{})
+			if err != nil {
+				return err
+			}
+			return second(c.PortalLink(ctx, ownWorkspace(ctx, c), l.ID))
+		},
+		"DeletePortalLink": func(ctx context.Context) error {
+			l, err := c.CreatePortalLink(ctx, ownWorkspace(ctx, c), client.NewPortalLink{})
+			if err != nil {
+				return err
+			}
+			return c.DeletePortalLink(ctx, ownWorkspace(ctx, c), l.ID)
+		},
 		"ReadLink": func(ctx context.Context) error {
 			l, err := c.CreateLink(ctx, feed.ID, client.NewLink{})
 			if err != nil {
@@ -568,4 +586,10 @@ func firstOf[T any](list func(func(T, error) bool)) error {
 		return err
 	}
 	return feedmill.ErrNotFound
+}
+
+// ownWorkspace returns the workspace of the client's key, empty if that cannot be known.
+func ownWorkspace(ctx context.Context, c *client.Client) string {
+	me, _ := c.Me(ctx)
+	return me.Workspace.ID
 }

@@ -169,7 +169,7 @@ func newWorkspaceKey(t *testing.T, server *process) string {
 
 var (
 	placeholder = regexp.MustCompile(`\b([a-z]{2,5})_…`)
-	anyID       = regexp.MustCompile(`\b(df|sub|dlv|evt|key|con|rfr|rpl|lnk|ws)_[0-9a-z]{26}\b|\b(whsec)_[A-Za-z0-9+/]+=*`)
+	anyID       = regexp.MustCompile(`\b(df|sub|dlv|evt|key|con|rfr|rpl|lnk|ptl|ws)_[0-9a-z]{26}\b|\b(whsec)_[A-Za-z0-9+/]+=*`)
 )
 
 // lastCommand is what a background block ends with; it takes the place of the shell, so that

@@ -21,7 +21,7 @@ func newWorkspaces() *cobra.Command {
 		Long: `A workspace is a tenant. Only admins of the workspace "default" can create, change and
 delete workspaces. Works on a running server, or directly on the store as 'feedmill keys' does.`,
 	}
-	parent.AddCommand(newWorkspacesCreate(), newWorkspacesList(), newWorkspacesShow(), newWorkspacesUpdate(), newWorkspacesDelete())
+	parent.AddCommand(newWorkspacesCreate(), newWorkspacesList(), newWorkspacesShow(), newWorkspacesUpdate(), newWorkspacesDelete(), newWorkspacesPortal())
 	return parent
 }
 

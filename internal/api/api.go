@@ -42,6 +42,7 @@ type Store interface {
 	SQLViewStore
 	FeedStore
 	LinkStore
+	PortalLinkStore
 	HandleStore
 	SubscriptionStore
 	EventStore
@@ -234,6 +235,8 @@ type Options struct {
 	Folder string
 	// PublicURL is what links begin with; empty for what the client has reached.
 	PublicURL string
+	// PortalOrigins are the origins whose pages can show the portal, in lower case.
+	PortalOrigins []string
 	// Version is that of the program.
 	Version string
 	// Docs serves the documentation at /docs and below.

@@ -173,7 +173,7 @@ func (s *Server) perform(c *call, w http.ResponseWriter, rt route) (answer, erro
 		return rt.handle(c)
 	}
 	if rt.scope != "" {
-		if err := s.admit(c, w, rt.scope); err != nil {
+		if err := s.admit(c, w, rt); err != nil {
 			return answer{}, err
 		}
 	}
@@ -207,7 +207,8 @@ func (s *Server) perform(c *call, w http.ResponseWriter, rt route) (answer, erro
 const challenge = `Bearer realm="feedmill"`
 
 // admit checks the credential, its scope and its rate limit.
-func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (err error) {
+func (s *Server) admit(c *call, w http.ResponseWriter, rt route) (err error) {
+	scope := rt.scope
 	c.who, err = s.authenticate(c.ctx(), c.r)
 	if errors.Is(err, feedmill.ErrUnauthenticated) && hasToken(c.r.Header.Values("Authorization")) {
 		c.challenge = challenge + `, error="invalid_token"`
@@ -218,6 +219,9 @@ func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (er
 	if scope != anyScope && !c.who.Has(scope) {
 		c.challenge = fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, scope)
 		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("The operation requires a credential with the scope %q.", scope)}
+	}
+	if err := checkPortal(c.who.Portal, rt); err != nil {
+		return err
 	}
 	known(c.ctx())
 	c.context = feedmill.WithTrigger(share.For(c.ctx(), string(c.who.Workspace)), c.who.Subject)

@@ -38,6 +38,7 @@ func TestMembersOfClient(t *testing.T) {
 		{keyView{}, client.Key{}},
 		{workspaceView{}, client.Workspace{}},
 		{linkView{}, client.Link{}},
+		{portalLinkView{}, client.PortalLink{}},
 		{problem{}, client.Problem{}},
 		{problemFault{}, client.Fault{}},
 		{fieldView{}, client.ViewField{}},

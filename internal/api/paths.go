@@ -24,6 +24,7 @@ func (p pathWords) add(path string) {
 var idPrefixes = []string{
 	feedmill.PrefixWorkspace, feedmill.PrefixKey, feedmill.PrefixDataFeed, feedmill.PrefixRefresh, feedmill.PrefixSubscription,
 	feedmill.PrefixEvent, feedmill.PrefixDelivery, feedmill.PrefixAttempt, feedmill.PrefixReplay, feedmill.PrefixLink, feedmill.PrefixConnection,
+	feedmill.PrefixPortalLink,
 }
 
 // logged is a path as the log may have it: of known words and ids. Anything

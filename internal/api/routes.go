@@ -35,7 +35,10 @@ type route struct {
 	// iceberg says that the operation is one of the catalogue: its errors have another shape,
 	// and it ignores unknown parameters.
 	iceberg bool
-	handle  func(*call) (answer, error)
+	// portal names the pages of the portal that use the operation; sessions of the portal can
+	// use no other.
+	portal []feedmill.PortalPage
+	handle func(*call) (answer, error)
 }
 
 // problem renders a problem in the shape of the operation.
@@ -54,6 +57,15 @@ const smallBody = 1 << 20
 
 // strangerBody is the limit of a body that is read before anything is known of its sender.
 const strangerBody = 16 << 10
+
+// The operations of the pages of the portal. Those of subscriptions that change something need
+// a link with the access to write.
+var (
+	ofSubscriptions = []feedmill.PortalPage{feedmill.PortalSubscriptions}
+	ofEvents        = []feedmill.PortalPage{feedmill.PortalEvents}
+	ofFeeds         = []feedmill.PortalPage{feedmill.PortalFeeds}
+	ofTypes         = []feedmill.PortalPage{feedmill.PortalSubscriptions, feedmill.PortalEvents}
+)
 
 // paged are the query parameters of every list.
 var paged = []string{"limit", "cursor"}
@@ -79,6 +91,11 @@ func (s *Server) adminRoutes() []route {
 // routes is the table of operations. The OpenAPI document has the same.
 func (s *Server) routes() []route {
 	return append(s.adminRoutes(), []route{
+		{method: "POST", path: "/workspaces/{id}/portal_links", scope: feedmill.ScopeAdmin, action: "portal_link.create", body: smallBody, handle: s.createPortalLink},
+		{method: "GET", path: "/workspaces/{id}/portal_links", scope: feedmill.ScopeAdmin, query: paged, handle: s.listPortalLinks},
+		{method: "GET", path: "/workspaces/{id}/portal_links/{ptl}", scope: feedmill.ScopeAdmin, handle: s.getPortalLink},
+		{method: "DELETE", path: "/workspaces/{id}/portal_links/{ptl}", scope: feedmill.ScopeAdmin, action: "portal_link.delete", handle: s.deletePortalLink},
+
 		{method: "POST", path: "/sessions", action: "session.create", body: strangerBody, handle: s.createSession},
 		{method: "PATCH", path: "/sessions/current", scope: anyScope, action: "session.move", body: smallBody, handle: s.moveSession},
 		{method: "DELETE", path: "/sessions/current", scope: anyScope, action: "session.delete", handle: s.endSession},
@@ -87,25 +104,25 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/operate", scope: feedmill.ScopeAdmin, handle: s.operate},
 
 		{method: "POST", path: "/events", scope: feedmill.ScopePublish, body: feedmill.MaxPublishBytes, formats: publishFormats, handle: s.publishEvents},
-		{method: "GET", path: "/events", scope: feedmill.ScopeRead, query: append([]string{"type", "resourceId", "since"}, paged...), handle: s.listEvents},
-		{method: "GET", path: "/events/{id}", scope: feedmill.ScopeRead, query: []string{"subscriptionId"}, handle: s.getEvent},
+		{method: "GET", path: "/events", portal: ofEvents, scope: feedmill.ScopeRead, query: append([]string{"type", "resourceId", "since"}, paged...), handle: s.listEvents},
+		{method: "GET", path: "/events/{id}", portal: ofEvents, scope: feedmill.ScopeRead, query: []string{"subscriptionId"}, handle: s.getEvent},
 		{method: "GET", path: "/events/stream", scope: feedmill.ScopeRead, query: []string{"type", "resourceId", "since"}, handle: s.streamEvents},
-		{method: "GET", path: "/events/types", scope: feedmill.ScopeRead, query: paged, handle: s.listEventTypes},
+		{method: "GET", path: "/events/types", portal: ofTypes, scope: feedmill.ScopeRead, query: paged, handle: s.listEventTypes},
 
-		{method: "POST", path: "/events/subscriptions", scope: feedmill.ScopeWrite, action: "subscription.create", body: smallBody, handle: s.createSubscriptions},
-		{method: "GET", path: "/events/subscriptions", scope: feedmill.ScopeRead, query: append([]string{"counts"}, paged...), handle: s.listSubscriptions},
-		{method: "POST", path: "/events/subscriptions/preview", scope: feedmill.ScopeWrite, body: smallBody, reads: true, handle: s.previewSubscription},
-		{method: "GET", path: "/events/subscriptions/{id}", scope: feedmill.ScopeRead, handle: s.getSubscription},
-		{method: "PATCH", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.update", body: smallBody, handle: s.changeSubscription},
-		{method: "DELETE", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.delete", handle: s.deleteSubscription},
-		{method: "POST", path: "/events/subscriptions/{id}/test", scope: feedmill.ScopeWrite, body: smallBody, handle: s.testSubscription},
-		{method: "POST", path: "/events/subscriptions/{id}/rotate_secret", scope: feedmill.ScopeWrite, action: "subscription.rotate_secret", body: smallBody, handle: s.rotateSecret},
-		{method: "POST", path: "/events/subscriptions/{id}/retry", scope: feedmill.ScopeWrite, action: "subscription.retry", handle: s.retrySubscription},
-		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, action: "subscription.replay", body: smallBody, handle: s.replaySubscription},
-		{method: "GET", path: "/events/subscriptions/{id}/replays/{rid}", scope: feedmill.ScopeRead, handle: s.getReplay},
-		{method: "DELETE", path: "/events/subscriptions/{id}/replays/{rid}", scope: feedmill.ScopeWrite, action: "replay.cancel", handle: s.cancelReplay},
-		{method: "GET", path: "/events/subscriptions/{id}/stats", scope: feedmill.ScopeRead, query: []string{"since"}, handle: s.subscriptionStats},
-		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since", "until", "counts"}, paged...), handle: s.listDeliveries},
+		{method: "POST", path: "/events/subscriptions", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "subscription.create", body: smallBody, handle: s.createSubscriptions},
+		{method: "GET", path: "/events/subscriptions", portal: ofSubscriptions, scope: feedmill.ScopeRead, query: append([]string{"counts"}, paged...), handle: s.listSubscriptions},
+		{method: "POST", path: "/events/subscriptions/preview", portal: ofSubscriptions, scope: feedmill.ScopeWrite, body: smallBody, reads: true, handle: s.previewSubscription},
+		{method: "GET", path: "/events/subscriptions/{id}", portal: ofSubscriptions, scope: feedmill.ScopeRead, handle: s.getSubscription},
+		{method: "PATCH", path: "/events/subscriptions/{id}", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "subscription.update", body: smallBody, handle: s.changeSubscription},
+		{method: "DELETE", path: "/events/subscriptions/{id}", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "subscription.delete", handle: s.deleteSubscription},
+		{method: "POST", path: "/events/subscriptions/{id}/test", portal: ofSubscriptions, scope: feedmill.ScopeWrite, body: smallBody, handle: s.testSubscription},
+		{method: "POST", path: "/events/subscriptions/{id}/rotate_secret", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "subscription.rotate_secret", body: smallBody, handle: s.rotateSecret},
+		{method: "POST", path: "/events/subscriptions/{id}/retry", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "subscription.retry", handle: s.retrySubscription},
+		{method: "POST", path: "/events/subscriptions/{id}/replay", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "subscription.replay", body: smallBody, handle: s.replaySubscription},
+		{method: "GET", path: "/events/subscriptions/{id}/replays/{rid}", portal: ofSubscriptions, scope: feedmill.ScopeRead, handle: s.getReplay},
+		{method: "DELETE", path: "/events/subscriptions/{id}/replays/{rid}", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "replay.cancel", handle: s.cancelReplay},
+		{method: "GET", path: "/events/subscriptions/{id}/stats", portal: ofSubscriptions, scope: feedmill.ScopeRead, query: []string{"since"}, handle: s.subscriptionStats},
+		{method: "GET", path: "/events/subscriptions/{id}/deliveries", portal: ofSubscriptions, scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since", "until", "counts"}, paged...), handle: s.listDeliveries},
 
 		{method: "POST", path: "/events/listeners", scope: feedmill.ScopeWrite, action: "listener.create", body: smallBody, handle: s.createListener},
 		{method: "GET", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, handle: s.getListener},
@@ -141,13 +158,13 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/query_builder/preview", scope: feedmill.ScopeWrite, reads: true, body: smallBody, formats: definitionTypes, long: true, queries: true, handle: s.previewQuery},
 
 		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, action: "feed.create", query: slices.Concat([]string{"type", "sourceOf", "name", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},
-		{method: "GET", path: "/data_feeds", scope: feedmill.ScopeRead, query: append([]string{"state", "q", "sort", "counts"}, paged...), handle: s.listFeeds},
+		{method: "GET", path: "/data_feeds", portal: ofFeeds, scope: feedmill.ScopeRead, query: append([]string{"state", "q", "sort", "counts"}, paged...), handle: s.listFeeds},
 		{method: "POST", path: "/data_feeds/preview", scope: feedmill.ScopeWrite, reads: true, query: append([]string{"type", "name", "preview", "compare"}, s.uploads.parameters...), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.previewFeed},
-		{method: "GET", path: "/data_feeds/{id}", scope: feedmill.ScopeRead, handle: s.getFeed},
+		{method: "GET", path: "/data_feeds/{id}", portal: ofFeeds, scope: feedmill.ScopeRead, handle: s.getFeed},
 		{method: "PATCH", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.update", body: smallBody, handle: s.changeFeed},
 		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.delete", query: []string{"force"}, handle: s.deleteFeed},
 		{method: "PATCH", path: "/data_feeds/{id}/columns", scope: feedmill.ScopeWrite, action: "feed.columns", query: []string{"dryRun"}, body: smallBody, long: true, handle: s.changeColumns},
-		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, queries: true, handle: s.readFeedData},
+		{method: "GET", path: "/data_feeds/{id}/data", portal: ofFeeds, scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, queries: true, handle: s.readFeedData},
 		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, action: "feed.upload", query: slices.Concat([]string{"accept", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},
 		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv", "numbers"}, body: smallBody, long: true, queries: true, handle: s.queryFeed},
 		{method: "GET", path: "/data_feeds/{id}/changes", scope: feedmill.ScopeRead, query: changeParameters, repeats: []string{"filter"}, long: true, queries: true, handle: s.readChanges},
@@ -170,8 +187,8 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/data_feeds/{id}/links/{lnk}", scope: feedmill.ScopeRead, handle: s.getLink},
 		{method: "DELETE", path: "/data_feeds/{id}/links/{lnk}", scope: feedmill.ScopeWrite, action: "link.delete", handle: s.deleteLink},
 
-		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},
-		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, action: "delivery.retry", handle: s.retryDelivery},
+		{method: "GET", path: "/events/deliveries/{id}", portal: ofSubscriptions, scope: feedmill.ScopeRead, handle: s.getDelivery},
+		{method: "POST", path: "/events/deliveries/{id}/retry", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "delivery.retry", handle: s.retryDelivery},
 		{method: "GET", path: "/events/undelivered", scope: feedmill.ScopeRead, query: paged, handle: s.listUndelivered},
 	}...)
 }

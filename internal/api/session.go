@@ -22,6 +22,8 @@ type Sessions interface {
 	RenewSession(ctx context.Context, token string) (renewed string, s feedmill.Session, err error)
 	MoveSession(ctx context.Context, token string, workspace feedmill.ID) error
 	EndSession(ctx context.Context, token string) error
+	// AuthenticatePortal returns the principal of a session of the portal.
+	AuthenticatePortal(ctx context.Context, token string) (feedmill.Principal, error)
 }
 
 // anyScope is for operations that every credential may use.
@@ -56,8 +58,11 @@ func sessionToken(r *http.Request) string {
 }
 
 // authenticate finds out who makes a request: by its Authorization header, and
-// without one by the cookie of a session.
+// without one by the cookie of a session. Requests of the portal's pages have their own session.
 func (s *Server) authenticate(ctx context.Context, r *http.Request) (feedmill.Principal, error) {
+	if token := feedmill.PortalSessionOf(ctx); token != "" && s.Sessions != nil {
+		return s.Sessions.AuthenticatePortal(ctx, token)
+	}
 	given := r.Header.Values("Authorization")
 	if len(given) > 1 {
 		return feedmill.Principal{}, &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: "The request has more than one Authorization header. Send only one."}

@@ -22,6 +22,7 @@ func TestMetaURLsCanBeRead(t *testing.T) {
 		"createConnection":   `{"serviceName":"%s","connector":"mysql","config":{"host":"127.0.0.1","database":"shop","user":"reader"}}`,
 		"createDataFeed":     `[{"name":"%s"}]`,
 		"createLink":         `{"name":"%s"}`,
+		"createPortalLink":   `{"access":"read","expiresIn":"1h"%.0s}`,
 		"createListener":     `{"events":["tag.*"],"filters":{"resourceId":"%s"}}`,
 		"createSubscription": `{"url":"https://example.com/%s","events":["tag.*"]}`,
 	}
@@ -38,6 +39,9 @@ func TestMetaURLsCanBeRead(t *testing.T) {
 		}
 		for _, name := range []string{"first", "second"} {
 			path := strings.ReplaceAll(op.path, "{id}", feed.ID)
+			if op.id == "createPortalLink" {
+				path = strings.ReplaceAll(op.path, "{id}", s.ownWorkspace(t))
+			}
 			if op.id == "createDataFeed" {
 				path += "?type=dataUpload"
 			}
@@ -133,6 +137,7 @@ func TestMetaURLOfEveryResponse(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		workspace := do("createWorkspace", "", `{"name":"`+name+`"}`)
 		do("getWorkspace", "", "", workspace)
+		do("getPortalLink", "", "", workspace, do("createPortalLink", "", `{"access":"write"}`, workspace))
 		do("changeWorkspace", "", `{"externalId":"`+name+`"}`, workspace)
 		do("deleteWorkspace", "?confirm="+name, "", workspace)
 		do("getKey", "", "", do("createKey", "", `{"name":"`+name+`","scopes":["api:read"]}`))

@@ -117,6 +117,6 @@ func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 		}),
 		Formats: decode.Formats(), CheckReading: decode.CheckReading, Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
 		RetrySchedule: a.config.RetrySchedule,
-		RateLimit:     a.config.RateLimit, RateBurst: a.config.RateBurst, PublicURL: a.config.PublicURL, Folder: a.config.Data,
+		RateLimit:     a.config.RateLimit, RateBurst: a.config.RateBurst, PublicURL: a.config.PublicURL, PortalOrigins: a.config.PortalOrigins, Folder: a.config.Data,
 	}
 }

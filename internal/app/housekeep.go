@@ -18,6 +18,7 @@ type housekeepingStore interface {
 	ForgetSignIns(ctx context.Context, before time.Time, limit int) (int64, error)
 	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
 	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
+	ForgetPortalLinks(ctx context.Context, before time.Time, limit int) (int64, error)
 	ForgetRateLimits(ctx context.Context, now time.Time, limit int) (int64, error)
 	ForgetSendWindows(ctx context.Context, now time.Time, limit int) (int64, error)
 	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
@@ -63,6 +64,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds, paus
 		a.sweep(ctx, "versions and refreshes", func(now time.Time) (bool, error) { return feeds.Tend(ctx, now) })
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
+		forget("portal links", feedmill.PortalLinkRetention, a.store.ForgetPortalLinks)
 		forget("rate limits", 0, a.store.ForgetRateLimits)
 		forget("counts of messages", 0, a.store.ForgetSendWindows)
 		if !paused.is() { // the original of a restored store may use them

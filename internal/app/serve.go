@@ -107,7 +107,10 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return a.config.Wrong("corsOrigins", err)
 	}
-	handler = ui.New(ui.Options{API: endpoints, People: feeds.people, Issuer: who, Recipients: events.consents, PublicURL: a.config.PublicURL, Version: version, Log: a.log}).Beside(handler)
+	handler = ui.New(ui.Options{
+		API: endpoints, People: feeds.people, Issuer: who, Recipients: events.consents, Portals: who, Portal: a.config.Portal, PortalOrigins: a.config.PortalOrigins, EventRetention: a.config.EventRetention,
+		PublicURL: a.config.PublicURL, Version: version, Log: a.log,
+	}).Beside(handler)
 	// The key is made when nothing can go wrong any more before it is shown.
 	made, first, err := a.bootstrap(ctx)
 	if err != nil {

@@ -38,6 +38,7 @@ type Store interface {
 	// no longer exist.
 	TouchKeys(ctx context.Context, used map[feedmill.ID]time.Time) error
 	Sessions
+	PortalLinks
 }
 
 // Options configures an [Authenticator]. Without an OIDCIssuer only API keys are accepted.
@@ -75,8 +76,10 @@ type Authenticator struct {
 	ttl      time.Duration
 	logger   *slog.Logger
 	verified *cache
-	used     lastUsed
-	links    links
+	// portals caches sessions of the portal.
+	portals *cache
+	used    lastUsed
+	links   links
 }
 
 // New returns an Authenticator. It does not call the issuer, so an issuer that is down only
@@ -89,6 +92,7 @@ func New(store Store, o Options) (*Authenticator, error) {
 		ttl:      o.CacheTTL,
 		logger:   o.Logger,
 		verified: newCache(cacheSize),
+		portals:  newCache(cacheSize),
 	}
 	if a.ttl == 0 {
 		a.ttl = defaultCacheTTL
@@ -122,7 +126,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization string) 
 	}
 	hash := feedmill.HashKey(credential)
 	now := time.Now()
-	if hit, ok := a.verified.get(hash, now); ok {
+	if hit, ok := a.verified.get(hash, now); ok && hit.session == "" {
 		a.noteUse(hit, now)
 		return hit.principal, nil
 	}
@@ -142,9 +146,12 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization string) 
 	return fresh.principal, nil
 }
 
-// Forget removes a key from the cache, or all credentials of a workspace. Call it after a key
-// was revoked, or a workspace was changed or deleted.
-func (a *Authenticator) Forget(id feedmill.ID) { a.verified.forget(id) }
+// Forget removes a key or a portal link from the cache, or all credentials of a workspace. Call
+// it after one was revoked, or a workspace was changed or deleted.
+func (a *Authenticator) Forget(id feedmill.ID) {
+	a.verified.forget(id)
+	a.portals.forget(id)
+}
 
 // key verifies an API key against the store.
 func (a *Authenticator) key(ctx context.Context, credential string, hash feedmill.KeyHash) (entry, error) {

@@ -81,14 +81,15 @@ func (c *cache) makeRoom(now time.Time) {
 	}
 }
 
-// forget removes the entries of a key, a session or a workspace. It checks every entry; revocations are
-// rare.
+// forget removes the entries of a key, a session, a portal link or a workspace, and those of portal
+// links that a key created. It checks every entry; revocations are rare.
 func (c *cache) forget(id feedmill.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgets++
 	for hash, e := range c.entries {
-		if e.key == id || e.session == id || e.principal.Workspace == id {
+		portal := e.principal.Portal
+		if e.key == id || e.session == id || e.principal.Workspace == id || portal != nil && portal.Key == id {
 			delete(c.entries, hash)
 		}
 	}

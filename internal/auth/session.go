@@ -36,7 +36,7 @@ const signInAgain = "The session has ended. Sign in again."
 // session that was started with a key ends with the key.
 func (a *Authenticator) AuthenticateSession(ctx context.Context, token string) (feedmill.Principal, error) {
 	hash, now := feedmill.HashKey(token), time.Now()
-	if hit, ok := a.verified.get(hash, now); ok {
+	if hit, ok := a.verified.get(hash, now); ok && hit.session != "" {
 		a.noteUse(hit, now)
 		return hit.principal, nil
 	}

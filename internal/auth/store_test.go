@@ -15,6 +15,7 @@ import (
 // memStore keeps keys and workspaces in memory.
 type memStore struct {
 	memSessions
+	memPortals
 	mu         sync.Mutex
 	keys       map[feedmill.KeyHash]feedmill.Key
 	workspaces []feedmill.Workspace

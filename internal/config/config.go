@@ -80,6 +80,11 @@ type Config struct {
 	MailDomains []string
 	MailLimit   int
 
+	// Portal is how the portal looks, and PortalOrigins are the origins whose pages can show it
+	// in a frame.
+	Portal        feedmill.PortalBrand
+	PortalOrigins []string
+
 	origin map[string]string
 }
 
@@ -133,6 +138,8 @@ var Settings = []Setting{
 	{Name: "smtpFrom", Help: "sender address of e-mail, such as feedmill@example.com", field: func(c *Config) any { return &c.SMTPFrom }},
 	{Name: "mailDomains", Help: "domains whose mailboxes receive e-mail without confirming it, separated by commas; none by default", field: func(c *Config) any { return &c.MailDomains }},
 	{Name: "mailLimit", Default: "60", Help: "maximum number of messages in an hour from a workspace to an e-mail address", field: func(c *Config) any { return &c.MailLimit }, check: checkMailLimit},
+	{Name: "portal", Help: "name, logo (an image as a data URI, up to 64 KiB) and accent (such as #0b6e5a) of the portal, as a JSON object; in the file, a mapping", field: func(c *Config) any { return &c.Portal }, check: checkPortal},
+	{Name: "portalOrigins", Help: "origins whose pages can show the portal in a frame, such as https://app.example.com, separated by commas; none by default", field: func(c *Config) any { return &c.PortalOrigins }, check: checkPortalOrigins},
 	{Name: "retrySchedule", Default: "5s,5m,30m,2h,5h,10h,14h,20h,24h", Help: "delays between attempts of a delivery, separated by commas", field: func(c *Config) any { return &c.RetrySchedule }, check: checkRetries},
 	{Name: "eventRetention", Default: "30d", Help: "how long events and their delivery log are kept", field: func(c *Config) any { return &c.EventRetention }, check: checkRetention},
 	{Name: "eventFamilies", Help: "event families to enable in addition to the default ones, such as goal.*, separated by commas", field: func(c *Config) any { return &c.EventFamilies }},
@@ -250,6 +257,10 @@ func (s Setting) set(c *Config, text, origin string) error {
 		for _, name := range splitList(text) {
 			*p = append(*p, feedmill.EventType{Name: name})
 		}
+	case *feedmill.PortalBrand:
+		if *p, err = readPortal(text); err != nil {
+			return fmt.Errorf("%s: %s %w", origin, s.Name, err)
+		}
 	case *bool:
 		if *p, err = strconv.ParseBool(text); err != nil {
 			return fmt.Errorf("%s: %s must be true or false", origin, s.Name)
@@ -327,6 +338,8 @@ func (s Setting) text(c *Config) string {
 		return listText(*p, strconv.Quote)
 	case *[]feedmill.EventType:
 		return listText(*p, func(t feedmill.EventType) string { return strconv.Quote(t.Name) })
+	case *feedmill.PortalBrand:
+		return portalText(*p)
 	case *[]time.Duration:
 		return listText(*p, feedmill.FormatDuration)
 	case *time.Duration:

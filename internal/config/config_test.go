@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 func write(t *testing.T, text string) string {
@@ -77,6 +79,16 @@ func TestWrongSettings(t *testing.T) {
 		{"relative folder", "", []string{"FEEDMILL_DATABASE_DIRS=/a,b"}, nil, "databaseDirs: must be absolute paths"},
 		{"client without a secret", "", []string{"FEEDMILL_SERVICE_CLIENTS=hubspot=id"}, nil, "serviceClients: each must be"},
 		{"redirect with a path", "", []string{"FEEDMILL_CONNECT_REDIRECTS=https://a.example,https://b.example/x"}, nil, "connectRedirects: must be origins"},
+		{"portal that is no object", "", []string{"FEEDMILL_PORTAL=Nordlicht"}, nil, "FEEDMILL_PORTAL: portal must have the members name, logo and accent"},
+		{"portal with another member", "portal: {colour: red}\n", nil, nil, "feedmill.yaml:1: portal must have the members"},
+		{"portal with a long name", "", []string{`FEEDMILL_PORTAL={"name":"` + strings.Repeat("n", 101) + `"}`}, nil, "name must have at most 100 characters"},
+		{"portal with a wrong accent", "portal: {accent: red}\n", nil, nil, "accent must be a color such as #0b6e5a"},
+		{"portal with a large logo", "", []string{`FEEDMILL_PORTAL={"logo":"data:image/png;base64,` + strings.Repeat("A", 64<<10) + `"}`}, nil, "logo must have at most 65536 bytes"},
+		{"portal with a logo elsewhere", "portal: {logo: 'https://a.example/logo.png'}\n", nil, nil, "as a data URI"},
+		{"portal with a page as its logo", "portal: {logo: 'data:text/html;base64,AAAA'}\n", nil, nil, "as a data URI"},
+		{"portal origin with a path", "", []string{"FEEDMILL_PORTAL_ORIGINS=https://a.example/x"}, nil, "portalOrigins: must be origins"},
+		{"portal origin that ends the policy", "", []string{"FEEDMILL_PORTAL_ORIGINS=https://a.example;script-src"}, nil, "portalOrigins: must be origins"},
+		{"portal origin for every host", "", []string{"FEEDMILL_PORTAL_ORIGINS=*"}, nil, "portalOrigins: must be origins"},
 		{"two faults", "", []string{"FEEDMILL_LOG_LEVEL=loud", "FEEDMILL_LOG_FORMAT=xml"}, nil, "warn or error\nenvironment FEEDMILL_LOG_FORMAT"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -178,5 +190,34 @@ eventTypes:
 	c, err = Load(file, []string{"FEEDMILL_EVENT_TYPES=a.b, c.d"}, nil)
 	if err != nil || len(c.EventTypes) != 2 || c.EventTypes[1].Name != "c.d" {
 		t.Errorf("event types are %+v, %v", c.EventTypes, err)
+	}
+}
+
+// TestPortalSettings reads the look of the portal from the file and from the environment, and
+// prints it so that it can be read back.
+func TestPortalSettings(t *testing.T) {
+	want := feedmill.PortalBrand{Name: "Nordlicht: \"Æ\"", Logo: "data:image/png;base64,iVBORw0KGgo=", Accent: "#0B6e5a"}
+	file := write(t, "portal:\n  name: 'Nordlicht: \"Æ\"'\n  logo: data:image/png;base64,iVBORw0KGgo=\n  accent: '#0B6e5a'\nportalOrigins: [HTTPS://App.example.com, 'http://[::1]:3000', https://app.example.com]\n")
+	env := []string{`FEEDMILL_PORTAL={"name":"Nordlicht: \"Æ\"","logo":"data:image/png;base64,iVBORw0KGgo=","accent":"#0B6e5a"}`, "FEEDMILL_PORTAL_ORIGINS=https://app.example.com,http://[::1]:3000"}
+	for name, load := range map[string]func() (*Config, error){
+		"file": func() (*Config, error) { return Load(file, nil, nil) }, "environment": func() (*Config, error) { return Load("", env, nil) },
+	} {
+		c, err := load()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var printed strings.Builder
+		if err := c.Print(&printed); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Load(write(t, printed.String()), nil, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, c := range []*Config{c, again} {
+			if c.Portal != want || !slices.Equal(c.PortalOrigins, []string{"http://[::1]:3000", "https://app.example.com"}) {
+				t.Errorf("%s: the portal is %+v for %q", name, c.Portal, c.PortalOrigins)
+			}
+		}
 	}
 }

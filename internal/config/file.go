@@ -59,6 +59,11 @@ func (c *Config) readFile(file string) error {
 			errs = append(errs, readEventTypes(file, node, types))
 			continue
 		}
+		if brand, ok := Settings[n].field(c).(*feedmill.PortalBrand); ok && node.Kind == yaml.MappingNode {
+			c.origin[key.Value] = at
+			errs = append(errs, readPortalNode(at, node, brand))
+			continue
+		}
 		value, err := scalarText(node, Settings[n])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s: %w", at, key.Value, err))

@@ -11,7 +11,7 @@ import (
 // sections are the parts of the page, each with its first setting.
 var sections = map[string]string{
 	"listen": "Server", "logLevel": "Logs", "egressAllow": "Outgoing requests", "oidcIssuer": "Access", "tracesEndpoint": "Addresses and traces",
-	"smtpUrl": "E-mail", "retrySchedule": "Events and deliveries", "maxUploadBytes": "Data feeds", "servicesDir": "Services",
+	"smtpUrl": "E-mail", "portal": "Portal", "retrySchedule": "Events and deliveries", "maxUploadBytes": "Data feeds", "servicesDir": "Services",
 }
 
 func TestReferenceOfSettings(t *testing.T) {

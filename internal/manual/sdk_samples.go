@@ -15,7 +15,7 @@ type argument struct{ in, name, value string }
 // ids are examples of path parameters, by the segment before them.
 var ids = map[string]string{
 	"data_feeds": "df_…", "connections": "con_…", "subscriptions": "sub_…", "deliveries": "dlv_…", "keys": "key_…", "workspaces": "ws_…", "events": "evt_…",
-	"refreshes": "rfr_…", "replays": "rpl_…", "links": "lnk_…", "problems": "not-found", "services": "warehouse", "views": "sales.orders",
+	"refreshes": "rfr_…", "replays": "rpl_…", "links": "lnk_…", "portal_links": "ptl_…", "problems": "not-found", "services": "warehouse", "views": "sales.orders",
 }
 
 var idInPath = regexp.MustCompile(`(\w+)/\{(\w+)\}`)

@@ -108,7 +108,7 @@ func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "no-cache")
-	if strings.HasPrefix(r.URL.Path, a.path) {
+	if strings.HasSuffix(a.path, "/"+r.PathValue("set")+"/") {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	text := found.text

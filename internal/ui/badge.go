@@ -51,6 +51,10 @@ var badges = map[string]badge{
 	"revoked":       {"slash", "quiet", "Revoked"},
 	"discarded":     {"slash", "quiet", "Discarded"},
 	"cancelled":     {"slash", "quiet", "Canceled"},
+
+	"portal-unused":  {"ring", "quiet", "Not opened"},
+	"portal-inUse":   {"disc", "good", "In use"},
+	"portal-expired": {"slash", "quiet", "Expired"},
 }
 
 // badgeOf is the badge of a state, of whatever type of text.

@@ -68,11 +68,17 @@ func showDelivery(v *visit) error {
 	if err != nil && !gone {
 		return err
 	}
+	return v.render(http.StatusOK, "delivery", d.Type, newDeliveryPage(d, s, gone, v.r.URL.Query().Get("attempt")))
+}
+
+// newDeliveryPage describes a delivery, with the attempt of a number in full; the default is the
+// last one.
+func newDeliveryPage(d client.Delivery, s client.Subscription, gone bool, attempt string) deliveryPage {
 	p := deliveryPage{
 		Delivery: d, Subscription: s, Gone: gone, Title: nameOf(s), Snippets: verifySnippets, Body: d.Payload, Pretty: laidOut(d.Payload), Waits: waits(d),
 		CanRetry: !gone && d.State != feedmill.DeliveryPending && d.State != feedmill.DeliveryDelivering && s.State != feedmill.SubscriptionDisabled,
 	}
-	chosen, _ := strconv.Atoi(v.r.URL.Query().Get("attempt"))
+	chosen, _ := strconv.Atoi(attempt)
 	for i, a := range d.Attempts {
 		if a.Number == chosen || chosen == 0 && i == len(d.Attempts)-1 {
 			p.Shown = &d.Attempts[i]
@@ -82,7 +88,7 @@ func showDelivery(v *visit) error {
 	if p.Shown != nil {
 		p.sent()
 	}
-	return v.render(http.StatusOK, "delivery", d.Type, p)
+	return p
 }
 
 // isNotThere reports whether the API knows of nothing at an address.

@@ -49,6 +49,10 @@ func functions(a *assets) template.FuncMap {
 		"add":      func(a, b int) int { return a + b },
 		"sentence": sentence,
 
+		"portalAsset":   func(name string) string { return "/portal" + strings.TrimPrefix(a.path, "/ui") + name },
+		"portalChoices": portalChoices,
+		"portalWords":   portalWords,
+
 		"rulesVersions": func(now string) (all []int) {
 			if now == strconv.Itoa(int(feedmill.RulesOriginal)) { // no definition can set it again
 				all = append(all, int(feedmill.RulesOriginal))

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"sync"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -22,6 +23,8 @@ type transport struct {
 	api   http.Handler
 	outer *http.Request
 	w     http.ResponseWriter
+	// portal is the token of the session of the portal; empty on other pages.
+	portal string
 	// uploads says that the body of the request is what the visitor still sends, so
 	// that the API's deadlines for it apply to the visitor's connection.
 	uploads bool
@@ -96,9 +99,16 @@ func (t *transport) client() *client.Client {
 
 // RoundTrip has the API answer a request.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
+	ctx := r.Context()
+	if t.portal != "" {
+		ctx = feedmill.WithPortalSession(ctx, t.portal)
+	}
+	r = r.Clone(ctx)
 	r.Header.Del("Cookie")
 	for _, name := range sessionCookies {
+		if t.portal != "" {
+			break // the session of a key has no part in the portal
+		}
 		if cookie, err := t.outer.Cookie(name); err == nil {
 			r.AddCookie(&http.Cookie{Name: name, Value: cookie.Value})
 		}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/share"
@@ -19,6 +20,14 @@ type Options struct {
 	Recipients Recipients
 	// Issuer signs people in who have no key; nil where nobody can.
 	Issuer Issuer
+	// Portals starts the sessions of the portal; nil where there is none.
+	Portals Portals
+	// Portal is how the portal looks, and PortalOrigins are the origins whose pages can show it
+	// in a frame.
+	Portal        feedmill.PortalBrand
+	PortalOrigins []string
+	// EventRetention is how long deliveries are kept.
+	EventRetention time.Duration
 	// PublicURL is what addresses begin with; empty for what the visitor has reached.
 	PublicURL string
 	// Version is that of the program.
@@ -26,7 +35,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Server serves the pages. It is an [http.Handler] for everything under /ui/.
+// Server serves the pages. It is an [http.Handler] for everything under /ui/ and /portal/.
 type Server struct {
 	Options
 	mux   *http.ServeMux
@@ -40,6 +49,7 @@ func New(o Options) *Server {
 	s.routes()
 	s.connectRoutes()
 	s.mailRoutes()
+	s.portalRoutes()
 	s.issuerRoutes()
 	s.mux.HandleFunc("/ui/", s.open(func(v *visit) error {
 		if me, err := v.api.Me(v.r.Context()); err == nil { // who has signed in keeps the rail
@@ -58,7 +68,7 @@ func (s *Server) Beside(api http.Handler) http.Handler {
 		switch {
 		case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 			http.Redirect(w, r, "/ui/", http.StatusFound)
-		case r.URL.Path == "/ui" || strings.HasPrefix(r.URL.Path, "/ui/"):
+		case r.URL.Path == "/ui" || strings.HasPrefix(r.URL.Path, "/ui/") || s.Portals != nil && strings.HasPrefix(r.URL.Path, "/portal/"):
 			protected.ServeHTTP(w, r)
 		default:
 			api.ServeHTTP(w, r)
@@ -163,6 +173,9 @@ func (s *Server) routes() {
 		"GET /ui/workspaces/{id}":         showWorkspace,
 		"POST /ui/workspaces/{id}/change": changeWorkspace,
 		"POST /ui/workspaces/{id}/delete": deleteWorkspace,
+
+		"POST /ui/workspaces/{id}/portal":              createPortalLink,
+		"POST /ui/workspaces/{id}/portal/{ptl}/revoke": revokePortalLink,
 
 		"GET /ui/keyboard": showKeyboard,
 		"GET /ui/operate":  showOperate,

@@ -189,7 +189,7 @@ func (v *visit) part(name string, data any) error {
 	return v.write(http.StatusOK, loadPages()[name], "main", frame{Me: v.me, Data: data})
 }
 
-func (v *visit) write(status int, p *page, name string, f frame) error {
+func (v *visit) write(status int, p *page, name string, f any) error {
 	var b bytes.Buffer
 	if err := p.ExecuteTemplate(&b, name, f); err != nil {
 		return err
@@ -278,5 +278,5 @@ func (v *visit) comesBack() string {
 // did are the sentences that say what a form has done.
 var did = map[string]string{
 	"refreshing": "Refresh started", "paused": "Paused", "resumed": "Resumed", "deleted": "Deleted", "saved": "Saved", "cancelled": "Canceled",
-	"deleting": "Deleting", "activated": "Activated", "published": "Published", "restored": "Restored as a new version", "revoked": "Revoked", "retrying": "Due now", "made": "Feed created", "alerted": "Alert created", "uploaded": "New version uploaded",
+	"deleting": "Deleting", "activated": "Activated", "published": "Published", "restored": "Restored as a new version", "revoked": "Revoked", "retrying": "Due now", "made": "Feed created", "alerted": "Alert created", "uploaded": "New version uploaded", "replaying": "Replay started",
 }

@@ -64,6 +64,10 @@ type workspaceForm struct {
 	workspaceRow
 	Values map[string]string
 	Faults map[string]string
+	// Links are the newest portal links, and Made one that was just created, which is shown
+	// once.
+	Links []client.PortalLink
+	Made  *client.PortalLink
 }
 
 // quotaRow is a row of the form.
@@ -157,6 +161,9 @@ func (l *workspaceList) show(v *visit, status int) error {
 		}
 	}
 	l.Rows = l.Rows[:min(len(l.Rows), shownWorkspaces)]
+	if err := l.Chosen.findLinks(v); err != nil {
+		return err
+	}
 	return v.render(status, "workspaces", "Workspaces", l)
 }
 

@@ -101,7 +101,8 @@ func startServer() (stop func(), err error) {
 	address := fmt.Sprint("127.0.0.1:", pgtest.FreePort())
 	c, err := config.Load("", []string{
 		"FEEDMILL_LISTEN=" + address, "FEEDMILL_DATA=" + data, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_RETRY_SCHEDULE=24h",
-		"FEEDMILL_PUBLIC_URL=http://" + address, "FEEDMILL_SERVICES_DIR=" + services, "FEEDMILL_CONNECT_REDIRECTS=" + server.app.URL, "FEEDMILL_CORS_ORIGINS=" + server.app.URL,
+		"FEEDMILL_PUBLIC_URL=http://" + address, "FEEDMILL_SERVICES_DIR=" + services, "FEEDMILL_CONNECT_REDIRECTS=" + server.app.URL, "FEEDMILL_CORS_ORIGINS=" + server.app.URL, "FEEDMILL_PORTAL_ORIGINS=" + server.app.URL,
+		`FEEDMILL_PORTAL={"name":"Nordlicht","accent":"#0b6e5a","logo":"data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyNCAyNCI+PHBhdGggZD0iTTEyIDBsMyA5IDkgMy05IDMtMyA5LTMtOS05LTMgOS0zeiIgZmlsbD0iIzBiNmU1YSIvPjwvc3ZnPg=="}`,
 		"FEEDMILL_SERVICE_CLIENTS=ledgerly=" + connecttest.ClientID + ":" + connecttest.ClientSecret,
 		"FEEDMILL_OIDC_ISSUER=" + server.provider.URL, "FEEDMILL_OIDC_AUDIENCE=feedmill-api",
 		"FEEDMILL_OIDC_CLIENT_ID=" + connecttest.ClientID, "FEEDMILL_OIDC_CLIENT_SECRET=" + connecttest.ClientSecret,

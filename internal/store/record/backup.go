@@ -101,6 +101,7 @@ func (s Store) Restored(ctx context.Context, tx Tx, id, backup string) error {
 		Statement{`DELETE FROM rate_limits`, nil},
 		Statement{`DELETE FROM send_windows`, nil},
 		Statement{`DELETE FROM sign_in_links`, nil},
+		Statement{`DELETE FROM portal_links`, nil},
 		Statement{`DELETE FROM paused`, nil},
 		Statement{`INSERT INTO paused (only_row, backup, since) VALUES (1, ?1, ` + s.d.Now + `)`, []any{backup}},
 	)...)

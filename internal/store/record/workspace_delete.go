@@ -57,6 +57,7 @@ var removals = []removal{
 	{table: "once", key: "workspace_id, owner, key", where: ofWorkspace},
 	{table: "sessions", key: "id", where: `workspace_id = ?1 OR home_id = ?1 OR key_id` + itsKeys},
 	{table: "sign_in_links", key: "hash", where: `key_id` + itsKeys},
+	{table: "portal_links", key: "workspace_id, id", where: ofWorkspace},
 	{table: "rate_limits", key: "subject", where: `subject` + itsKeys},
 	{table: "delivery_counts", key: "subscription_id, from_at, writer", where: `subscription_id IN (SELECT id FROM subscriptions WHERE workspace_id = ?1)`},
 	{table: "subscriptions", key: "id", where: ofWorkspace, late: true},

@@ -55,6 +55,7 @@ func Run(t *testing.T, e Engine) {
 			{"backups", backupCases},
 			{"sums of files", sumsCases},
 			{"links", linkCases},
+			{"portal links", portalLinkCases},
 			{"handles", handleCases},
 			{"refreshes", refreshCases},
 			{"sources", sourceCases},

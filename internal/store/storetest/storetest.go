@@ -46,6 +46,7 @@ type Store interface {
 	Files
 	Leases
 	Links
+	PortalLinks
 	Handles
 	Connections
 	SQLViews

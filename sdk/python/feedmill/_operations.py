@@ -33,6 +33,7 @@ from .types import (
     CreateLinkBody,
     CreateListenerBody,
     CreateListenerResponse,
+    CreatePortalLinkBody,
     CreateSQLViewBody,
     CreateSessionBody,
     CreateSubscriptionBody,
@@ -64,6 +65,7 @@ from .types import (
     NewEvent,
     NewSubscription,
     Operate,
+    PortalLink,
     PreviewDataFeedResponse,
     PreviewQueryResponse,
     PreviewSubscriptionBody,
@@ -312,6 +314,18 @@ class Operations(Transport):
         """Create a listener: ``POST /events/listeners``."""
         return self._data("POST", "/events/listeners", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
+    def create_portal_link(
+        self,
+        id: str,
+        body: CreatePortalLinkBody,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> PortalLink:
+        """Create a portal link: ``POST /workspaces/{id}/portal_links``."""
+        return self._data("POST", f"/workspaces/{_quote(id, safe='')}/portal_links", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
+
     def create_session(
         self,
         body: CreateSessionBody,
@@ -412,6 +426,16 @@ class Operations(Transport):
     ) -> None:
         """Delete a listener: ``DELETE /events/listeners/{id}``."""
         self._none("DELETE", f"/events/listeners/{_quote(id, safe='')}", {}, headers=headers)
+
+    def delete_portal_link(
+        self,
+        id: str,
+        ptl: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Delete a portal link: ``DELETE /workspaces/{id}/portal_links/{ptl}``."""
+        self._none("DELETE", f"/workspaces/{_quote(id, safe='')}/portal_links/{_quote(ptl, safe='')}", {}, headers=headers)
 
     def delete_sqlview(
         self,
@@ -531,6 +555,16 @@ class Operations(Transport):
     ) -> Listener:
         """Get a listener: ``GET /events/listeners/{id}``."""
         return self._data("GET", f"/events/listeners/{_quote(id, safe='')}", {}, headers=headers)
+
+    def get_portal_link(
+        self,
+        id: str,
+        ptl: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> PortalLink:
+        """Get a portal link: ``GET /workspaces/{id}/portal_links/{ptl}``."""
+        return self._data("GET", f"/workspaces/{_quote(id, safe='')}/portal_links/{_quote(ptl, safe='')}", {}, headers=headers)
 
     def get_problem_type(
         self,
@@ -754,6 +788,17 @@ class Operations(Transport):
     ) -> Iterator[DataLink]:
         """List the links of a feed: ``GET /data_feeds/{id}/links``."""
         return self._list("GET", f"/data_feeds/{_quote(id, safe='')}/links", {"limit": limit, "cursor": cursor}, headers=headers)
+
+    def list_portal_links(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[PortalLink]:
+        """List portal links: ``GET /workspaces/{id}/portal_links``."""
+        return self._list("GET", f"/workspaces/{_quote(id, safe='')}/portal_links", {"limit": limit, "cursor": cursor}, headers=headers)
 
     def list_refreshes(
         self,

@@ -315,6 +315,13 @@ class CreateListenerResponseFilters(TypedDict):
     resourceId: str
 
 
+class CreatePortalLinkBody(TypedDict):
+    access: NotRequired[Literal['read', 'write'] | None]
+    expiresIn: NotRequired[str | None]
+    pages: NotRequired[list[Literal['subscriptions', 'events', 'feeds']] | None]
+    returnUrl: NotRequired[str | None]
+
+
 class CreateSQLViewBody(TypedDict):
     name: str
     sql: str
@@ -1301,6 +1308,18 @@ class PickedColumn(TypedDict):
     onMisfit: NotRequired[Literal['fail', 'null', 'reject'] | None]
     path: str
     type: NotRequired[Literal['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'timestamp', 'json']]
+
+
+class PortalLink(TypedDict):
+    access: Literal['read', 'write']
+    createdAt: str
+    expiresAt: str
+    id: str
+    openedAt: str | None
+    pages: list[Literal['subscriptions', 'events', 'feeds']]
+    returnUrl: str | None
+    state: Literal['unused', 'inUse', 'expired']
+    url: NotRequired[str]
 
 
 class PostgresConfig(TypedDict):

@@ -1787,6 +1787,55 @@ export interface paths {
         patch: operations["changeWorkspace"];
         trace?: never;
     };
+    "/workspaces/{id}/portal_links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List portal links
+         * @description Scope `admin`, of the workspace `default`. Lists the portal links of the workspace without their URLs. Links are removed 7 days after they have expired.
+         */
+        get: operations["listPortalLinks"];
+        put?: never;
+        /**
+         * Create a portal link
+         * @description Scope `admin`, of the workspace `default`. Creates a URL that opens the portal of the workspace once: pages on which a customer manages subscriptions without a key.
+         *     The link and its session end at `expiresAt`, or earlier when the link is deleted or its key is revoked. Only this response contains the URL.
+         */
+        post: operations["createPortalLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaces/{id}/portal_links/{ptl}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a portal link
+         * @description Scope `admin`, of the workspace `default`. Returns the portal link without its URL.
+         */
+        get: operations["getPortalLink"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a portal link
+         * @description Scope `admin`, of the workspace `default`. The URL stops working and its session ends immediately, on other replicas within a second.
+         */
+        delete: operations["deletePortalLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2784,6 +2833,21 @@ export interface components {
             path: components["schemas"]["RestPath"];
             /** @enum {string} */
             type?: "text" | "integer" | "decimal" | "number" | "boolean" | "date" | "timestamp" | "json";
+        };
+        PortalLink: {
+            /** @enum {string} */
+            access: "read" | "write";
+            createdAt: components["schemas"]["Timestamp"];
+            expiresAt: components["schemas"]["Timestamp"];
+            id: string;
+            /** @description When the session was started. */
+            openedAt: components["schemas"]["Timestamp"] | null;
+            pages: ("subscriptions" | "events" | "feeds")[];
+            returnUrl: string | null;
+            /** @enum {string} */
+            state: "unused" | "inUse" | "expired";
+            /** @description The URL that opens the portal once. Only the response to the creation contains it. */
+            url?: string;
         };
         PostgresConfig: {
             /** @description CA certificates in PEM that verify the server certificate. The default is the certificates that the system trusts. Requires a mode that verifies the certificate. */
@@ -8271,6 +8335,134 @@ export interface operations {
                         meta: components["schemas"]["Meta"];
                     };
                 };
+            };
+        };
+    };
+    listPortalLinks: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of records in a page. A page also ends at 8 MiB; the `Link` header has the next page. */
+                limit?: components["parameters"]["limit"];
+                /** @description The start of the page. Use the cursor from the previous page's `Link` header. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The portal links, newest first. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLink"][];
+                };
+            };
+        };
+    };
+    createPortalLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key that makes the request safe to repeat for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description `write` allows to create, change, test, rotate, pause, delete, retry and replay subscriptions, and nothing else. Default: `read`. */
+                    access?: ("read" | "write") | null;
+                    /** @description How long the link and its session are valid, from 1m to 24h. Default: `1h`. */
+                    expiresIn?: components["schemas"]["Duration"] | null;
+                    /** @description The pages of the portal. Default: `subscriptions`. */
+                    pages?: ("subscriptions" | "events" | "feeds")[] | null;
+                    /** @description Where the portal leads back to. It must be in one of the origins of the setting `portalOrigins`. */
+                    returnUrl?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The portal link, with its URL. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PortalLink"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    getPortalLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+                ptl: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The portal link. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PortalLink"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    deletePortalLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+                ptl: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The portal link is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
