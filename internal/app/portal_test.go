@@ -145,7 +145,7 @@ func walkPortal(t *testing.T, s *service) {
 			t.Errorf("the used link returns %d to %s: %s", got.status, method, got.body)
 		}
 	}
-	_, path = s.portalLink(t, two.key.WorkspaceID, strings.Replace(all, "write", "read", 1))
+	reader, path := s.portalLink(t, two.key.WorkspaceID, strings.Replace(all, "write", "read", 1))
 	read := s.openPortal(t, path)
 	records := func() string {
 		text := ""
@@ -179,18 +179,25 @@ func walkPortal(t *testing.T, s *service) {
 			t.Errorf("signing in with %s returns %d: %s", body[:8], got.status, got.body)
 		}
 	}
-	walkPages(t, s, write, read, mine, theirs)
+	walkPages(t, s, write, read, writer.ID, mine, theirs)
 	if after := records(); after != before {
 		t.Errorf("records changed, from\n%s\nto\n%s", before, after)
 	}
 
 	// What the link is for works.
-	created := s.inPortal(t, write, "POST", "/portal/subscriptions", "name=Support+desk&url=https%3A%2F%2Fdesk.example%2Fin&events=metric.created")
+	const endpoint = "name=Support+desk&url=https%3A%2F%2Fdesk.example%2Fin&events=metric.created&session="
+	created := s.inPortal(t, write, "POST", "/portal/subscriptions", endpoint+writer.ID)
 	if created.status != 200 || !strings.Contains(created.body, "whsec_") {
 		t.Fatalf("creating an endpoint returns %d: %s", created.status, created.body)
 	}
-	if got := s.inPortal(t, write, "POST", "/portal/subscriptions", "name=x&url=https%3A%2F%2Fdesk.example%2Fin&events=nothing.created"); got.status != 422 || !strings.Contains(got.body, "events-message") {
+	if got := s.inPortal(t, write, "POST", "/portal/subscriptions", "name=x&url=https%3A%2F%2Fdesk.example%2Fin&events=nothing.created&session="+writer.ID); got.status != 422 || !strings.Contains(got.body, "events-message") {
 		t.Errorf("an unknown event returns %d: %s", got.status, got.body)
+	}
+	// A form of a page that another session has shown changes nothing.
+	for _, session := range []string{"", reader.ID} {
+		if got := s.inPortal(t, write, "POST", "/portal/subscriptions", endpoint+session); got.status != 409 || strings.Contains(got.body, "whsec_") {
+			t.Errorf("a form of the session %q returns %d: %s", session, got.status, got.body)
+		}
 	}
 	var actors []string
 	for _, e := range s.audit(t, one.key.Key, "?limit=500") {
@@ -223,7 +230,7 @@ func walkPortal(t *testing.T, s *service) {
 var identity = regexp.MustCompile(`"(id|name|url|serviceName|externalId)":"[^"]*"|"quotas":\{[^}]*\}`)
 
 // walkPages opens every page and sends every form with sessions of the portal.
-func walkPages(t *testing.T, s *service, write, read string, mine, theirs []string) {
+func walkPages(t *testing.T, s *service, write, read, session string, mine, theirs []string) {
 	t.Helper()
 	walked, portals := 0, 0
 	for _, pattern := range pagePatterns(t) {
@@ -234,7 +241,7 @@ func walkPages(t *testing.T, s *service, write, read string, mine, theirs []stri
 		for _, path := range paths {
 			form := ""
 			if method == "POST" {
-				form = "name=x&state=all&span=7d&events=metric.created"
+				form = "name=x&state=all&span=7d&events=metric.created&session=" + session
 			}
 			if strings.HasPrefix(path, "/ui/") {
 				walked++

@@ -96,6 +96,9 @@ func (s *Server) portalRoutes() {
 				if err := p.readSignedInForm(string(p.link.Workspace)); err != nil {
 					return err
 				}
+				if p.r.PostFormValue("session") != string(p.link.ID) {
+					return errOtherPortal
+				}
 			}
 			return r.handle(p)
 		}))
@@ -105,6 +108,12 @@ func (s *Server) portalRoutes() {
 
 // errPortalPage is the error for a page that does not exist or that the link does not open.
 var errPortalPage = &client.Problem{Status: http.StatusNotFound, Title: "Page not found", Detail: "The page does not exist, or this session cannot open it."}
+
+// errOtherPortal is the error for a form of a page that another session has shown. A browser has
+// one session, so without it the form would change another workspace than the visitor sees.
+var errOtherPortal = &client.Problem{
+	Status: http.StatusConflict, Title: "This page is from another session", Detail: "Nothing was changed. Another portal was opened in this browser since the page was loaded. Open the portal again, and repeat the change.",
+}
 
 // portal serves a page of the portal to every visitor.
 func (s *Server) portal(handle func(*portal) error) http.HandlerFunc {
@@ -186,13 +195,13 @@ func openPortalLink(p *portal) error {
 
 // portalFrame is what every page of the portal gets besides its own data.
 type portalFrame struct {
-	Title, Nonce, Name, Tenant, ReturnURL, Back, Once, Did, Posted, Kept string
-	Logo                                                                 template.URL
-	Style                                                                template.CSS
-	Tabs                                                                 []portalTab
-	Write                                                                bool
-	Ends                                                                 time.Time
-	Data                                                                 any
+	Title, Nonce, Name, Tenant, ReturnURL, Back, Once, Did, Posted, Kept, Session string
+	Logo                                                                          template.URL
+	Style                                                                         template.CSS
+	Tabs                                                                          []portalTab
+	Write                                                                         bool
+	Ends                                                                          time.Time
+	Data                                                                          any
 }
 
 type portalTab struct {
@@ -214,7 +223,7 @@ func (p *portal) show(status int, name, title string, data any) error {
 		f.Back = "Back to " + f.Name
 	}
 	if p.token != "" {
-		f.Ends = p.link.ExpiresAt
+		f.Ends, f.Session = p.link.ExpiresAt, string(p.link.ID)
 	}
 	for _, page := range p.link.Pages {
 		to := "/portal/" + string(page)
