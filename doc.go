@@ -13,7 +13,7 @@
 //     may), signin.go (people in browsers), portal.go (customers without a key), audit.go, idempotency.go, secret.go,
 //     definition.go (the names in configuration files).
 //   - From an event to its outcome: catalogue.go, event.go, gateway.go (what is
-//     public of the data sources), subscription.go, consent.go, filter.go (what expressions of subscriptions decide), destination.go (where deliveries go, and what an attempt means), delivery.go, batch.go (arrays of events), retry.go (when an
+//     public of the data sources), subscription.go, consent.go, filter.go (what expressions of subscriptions decide), destination.go (where deliveries go, and what an attempt means), delivery.go, undelivered.go, batch.go (arrays of events), retry.go (when an
 //     attempt is made again, and when a subscription is given up), health.go,
 //     replay.go, replica.go, store.go, backup.go.
 //   - A feed and its data: feed.go, feed_type.go, feed_list.go, feed_request.go, reading.go

@@ -328,6 +328,18 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return nil
 		},
+		"FindUndelivered": func(ctx context.Context) error {
+			for _, err := range c.FindUndelivered(ctx, client.UndeliveredQuery{SubscriptionID: sub, State: feedmill.DeliveryExhausted}) {
+				return err
+			}
+			return nil
+		},
+		"GroupUndelivered": func(ctx context.Context) error {
+			return second(c.GroupUndelivered(ctx, client.UndeliveredQuery{Since: time.Now().Add(-time.Hour)}, "endpoint", "error"))
+		},
+		"RetryUndelivered": func(ctx context.Context) error {
+			return second(c.RetryUndelivered(ctx, client.UndeliveredSelection{DeliveryIDs: []string{delivery}}))
+		},
 		"ProblemType": func(ctx context.Context) error { return second(c.ProblemType(ctx, "/problems/not-found")) },
 		"CreateListener": func(ctx context.Context) error {
 			return second(c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}}))

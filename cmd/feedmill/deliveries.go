@@ -15,7 +15,7 @@ import (
 
 func newDeliveries() *cobra.Command {
 	parent := &cobra.Command{Use: "deliveries", Short: "Inspect and retry deliveries"}
-	parent.AddCommand(newDeliveriesList(), newDeliveriesShow(), newDeliveriesRetry())
+	parent.AddCommand(newDeliveriesList(), newDeliveriesFailures(), newDeliveriesShow(), newDeliveriesRetry())
 	return parent
 }
 
@@ -79,16 +79,6 @@ func newDeliveriesShow() *cobra.Command {
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		d, err := c.Delivery(ctx, args[0])
 		return shown(p, d, err, (*printer).delivery)
-	})
-}
-
-func newDeliveriesRetry() *cobra.Command {
-	cmd := &cobra.Command{Use: "retry ID", Short: "Retry a delivery now", Args: oneArg("specify a delivery id")}
-	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		d, err := c.RetryDelivery(ctx, args[0])
-		return shown(p, d, err, func(p *printer, d client.Delivery) error {
-			return p.printf("%s  retrying now, with up to %d more attempts\n", d.ID, d.MaxAttempts-d.AttemptCount)
-		})
 	})
 }
 

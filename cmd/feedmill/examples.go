@@ -34,10 +34,12 @@ feedmill backup 's3://backups/feedmill?region=eu-central-1'`,
 	"connections views show":   `feedmill connections views show warehouse paid_orders`,
 	"deliveries list": `feedmill deliveries list --subscription sub_… --state exhausted
 feedmill deliveries list --undelivered`,
-	"deliveries retry": `feedmill deliveries retry dlv_…`,
-	"deliveries show":  `feedmill deliveries show dlv_…`,
-	"doctor":           `feedmill doctor --config feedmill.yaml`,
-	"events list":      `feedmill events list --type 'metric.*' --since 1h`,
+	"deliveries failures": `feedmill deliveries failures --since 7d`,
+	"deliveries retry": `feedmill deliveries retry dlv_…
+feedmill deliveries retry --subscription sub_… --state exhausted`,
+	"deliveries show": `feedmill deliveries show dlv_…`,
+	"doctor":          `feedmill doctor --config feedmill.yaml`,
+	"events list":     `feedmill events list --type 'metric.*' --since 1h`,
 	"events publish": `feedmill events publish metric.created --resource m_1 --data '{"value": 42}'
 feedmill events publish --file events.ndjson`,
 	"events show":   `feedmill events show evt_…`,

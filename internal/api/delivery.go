@@ -20,6 +20,7 @@ type DeliveryStore interface {
 	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
 	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
 	Backlogs(ctx context.Context, subscriptions []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error)
+	Undelivered(ctx context.Context, workspace feedmill.ID, q feedmill.UndeliveredQuery) ([]feedmill.Undelivered, error)
 }
 
 type deliveryView struct {

@@ -82,14 +82,7 @@ func endingAt(p feedmill.Page, until time.Time) feedmill.Page {
 	return p
 }
 
-// listUndelivered lists, over all subscriptions, what ended without success.
-func (s *Server) listUndelivered(c *call) (answer, error) {
-	all := func(*call) (sub feedmill.Subscription, err error) { return sub, nil }
-	return s.deliveryList(c, feedmill.DeliveryQuery{States: []feedmill.DeliveryState{feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded}}, time.Time{}, all)
-}
-
-// deliveryList lists deliveries of a subscription, or of all where that has no id,
-// each with its last attempt.
+// deliveryList lists deliveries of a subscription, each with its last attempt.
 func (s *Server) deliveryList(c *call, q feedmill.DeliveryQuery, until time.Time, of func(*call) (feedmill.Subscription, error)) (answer, error) {
 	var last map[feedmill.ID]feedmill.Attempt
 	fetch := func(p feedmill.Page) (found []feedmill.Delivery, err error) {
@@ -104,14 +97,17 @@ func (s *Server) deliveryList(c *call, q feedmill.DeliveryQuery, until time.Time
 		last, err = s.Store.LastAttempts(c.ctx(), found)
 		return found, err
 	}
-	view := func(d feedmill.Delivery) deliveryView {
-		v := s.viewDelivery(d)
-		if a, ok := last[d.ID]; ok {
-			v.LastAttempt = viewLastAttempt(a)
-		}
-		return v
-	}
+	view := func(d feedmill.Delivery) deliveryView { return s.viewListed(d, last) }
 	return listAnswer(c, feedmill.PrefixDelivery, fetch, func(d feedmill.Delivery) feedmill.ID { return d.ID }, view)
+}
+
+// viewListed is a delivery in a list, with its last attempt.
+func (s *Server) viewListed(d feedmill.Delivery, last map[feedmill.ID]feedmill.Attempt) deliveryView {
+	v := s.viewDelivery(d)
+	if a, ok := last[d.ID]; ok {
+		v.LastAttempt = viewLastAttempt(a)
+	}
+	return v
 }
 
 // deliveriesNow are deliveries in the states that they have at this moment: those

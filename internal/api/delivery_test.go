@@ -1,14 +1,19 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"net/url"
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/feedmill/feedmill"
 )
@@ -201,5 +206,161 @@ func TestRetryDelivery(t *testing.T) {
 		if p := readProblem(t, a); a.Code != c.status || p.Type != "/problems/"+c.kind || !strings.Contains(p.Detail, c.why) {
 			t.Errorf("answered %d: %s, want %d %s because %q", a.Code, a.Body, c.status, c.kind, c.why)
 		}
+	}
+}
+
+// TestGroupUndelivered groups failures by endpoint and error, lists a group and retries it.
+func TestGroupUndelivered(t *testing.T) {
+	w := newWorld(t)
+	tags, _ := w.makeSubscription(t, `{"name":"Tags","url":"https://example.com/tags","events":["tag.*"]}`)
+	gone, _ := w.makeSubscription(t, `{"url":"https://example.com/gone","events":["metric.*"]}`)
+	var ids []feedmill.ID
+	add := func(event, state, reason, last string) {
+		d := w.addDelivery(t, feedmill.Event{Type: event})
+		w.settle(t, d, feedmill.DeliveryState(state), func(o *feedmill.Outcome) { o.Reason, o.Attempt.Status, o.Attempt.Error = reason, 503, last })
+		ids = append(ids, d.ID)
+	}
+	add("tag.created", "exhausted", feedmill.AttemptsFailed(1), "no answer")
+	add("tag.created", "exhausted", feedmill.AttemptsFailed(1), "no answer")
+	add("tag.created", "exhausted", "the filter failed", "")
+	add("metric.created", "exhausted", feedmill.AttemptsFailed(1), "no answer")
+	add("tag.created", "discarded", feedmill.DiscardedDisabled, "")
+	w.do(t, "DELETE", "/events/subscriptions/"+string(gone), "")
+
+	type endpoint struct {
+		Name    string `json:"name"`
+		State   string `json:"state"`
+		Breaker string `json:"breaker"`
+	}
+	type group struct {
+		State          string      `json:"state"`
+		SubscriptionID string      `json:"subscriptionId"`
+		Error          string      `json:"error"`
+		Count          int         `json:"count"`
+		Newest         feedmill.ID `json:"newestDeliveryId"`
+		Subscription   *endpoint   `json:"subscription"`
+	}
+	for path, want := range map[string][]group{
+		"groupBy=endpoint": {{"exhausted", string(tags), "", 3, ids[2], nil}, {"exhausted", string(gone), "", 1, ids[3], nil}, {"discarded", string(tags), "", 1, ids[4], nil}},
+		"groupBy=error":    {{"exhausted", "", "no answer", 3, ids[3], nil}, {"exhausted", "", "the filter failed", 1, ids[2], nil}, {"discarded", "", feedmill.DiscardedDisabled, 1, ids[4], nil}},
+		"groupBy=endpoint,error&state=exhausted&error=no+answer&subscriptionId=" + string(tags): {{"exhausted", string(tags), "no answer", 2, ids[1], nil}},
+	} {
+		a := w.do(t, "GET", "/events/undelivered?"+path, "")
+		var got []group
+		must(t, json.Unmarshal(a.Body.Bytes(), &got))
+		for i, g := range got {
+			s := g.Subscription
+			if (s != nil) != (g.SubscriptionID == string(tags)) || s != nil && (s.Name != "Tags" || s.State != "active" || s.Breaker == "") {
+				t.Errorf("%s: the endpoint of %+v is %+v", path, g, s)
+			}
+			got[i].Subscription = nil
+		}
+		byCount := func(a, b group) int {
+			return cmp.Or(b.Count-a.Count, strings.Compare(string(a.Newest), string(b.Newest)))
+		}
+		slices.SortFunc(got, byCount)
+		slices.SortFunc(want, byCount)
+		if !slices.Equal(got, want) || a.Header().Get("X-Total-Count") != strconv.Itoa(len(want)) || a.Header().Get("X-Counted-Since") != "" {
+			t.Errorf("%s: %s with %v, want %+v", path, a.Body, a.Header(), want)
+		}
+	}
+	a := w.do(t, "GET", "/events/undelivered?groupBy=endpoint,error&limit=1", "")
+	if a.Header().Get("X-Counts") != "exhausted=4, discarded=1" || a.Header().Get("X-Total-Count") != "4" || strings.Count(a.Body.String(), `"count"`) != 1 {
+		t.Errorf("one group of four: %s with %v", a.Body, a.Header())
+	}
+
+	list := func(query string) (found []feedmill.ID) {
+		t.Helper()
+		path := "/events/undelivered?limit=1&" + query
+		for path != "" {
+			a := w.do(t, "GET", path, "")
+			var page []struct {
+				ID feedmill.ID `json:"id"`
+			}
+			must(t, json.Unmarshal(a.Body.Bytes(), &page))
+			for _, d := range page {
+				found = append(found, d.ID)
+			}
+			path, _, _ = strings.Cut(strings.TrimPrefix(a.Header().Get("Link"), "<"), ">")
+		}
+		return found
+	}
+	later := ids[4].Time().Add(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
+	for query, want := range map[string][]feedmill.ID{
+		"error=no+answer": {ids[3], ids[1], ids[0]},
+		"error=no+answer&subscriptionId=" + string(tags): {ids[1], ids[0]},
+		"state=discarded":                  {ids[4]},
+		"subscriptionId=" + string(gone):   {ids[3]},
+		"error=no+answer&since=" + later:   nil,
+		"state=exhausted&until=" + later:   {ids[3], ids[2], ids[1], ids[0]},
+		"state=exhausted,discarded&error=": {ids[4], ids[3], ids[2], ids[1], ids[0]},
+	} {
+		if got := list(query); !slices.Equal(got, want) {
+			t.Errorf("%s lists %v, want %v", query, got, want)
+		}
+	}
+
+	body := fmt.Sprintf(`{"deliveryIds":[%q,%q,"dlv_01arz3ndektsv4rrffq69g5fav"]}`, ids[2], ids[3])
+	a = w.do(t, "POST", "/events/undelivered/retry", body)
+	checkAnswer(t, a.Code, a.Body.String(), 202, `{"retried":1,"refused":[
+		{"deliveryId":"dlv_1","detail":"The subscription of this delivery is deleted. Create a new subscription and replay the event to it."},
+		{"deliveryId":"dlv_2","detail":"The delivery does not exist."}]}`)
+	group0 := fmt.Sprintf(`{"subscriptionId":%q,"state":"exhausted","error":"no answer"}`, tags)
+	for range 2 { // repeated with its key, it retries nothing again
+		a = w.do(t, "POST", "/events/undelivered/retry", group0, "Idempotency-Key", "group")
+		checkAnswer(t, a.Code, a.Body.String(), 202, `{"retried":2,"refused":[]}`)
+	}
+	a = w.do(t, "POST", "/events/undelivered/retry", group0)
+	checkAnswer(t, a.Code, a.Body.String(), 202, `{"retried":0,"refused":[]}`)
+	a = w.do(t, "POST", "/events/undelivered/retry", body)
+	checkAnswer(t, a.Code, a.Body.String(), 202, `{"retried":0,"refused":[
+		{"deliveryId":"dlv_1","detail":"The delivery is pending. Only exhausted and discarded deliveries can be selected."},
+		{"deliveryId":"dlv_2","detail":"The subscription of this delivery is deleted. Create a new subscription and replay the event to it."},
+		{"deliveryId":"dlv_3","detail":"The delivery does not exist."}]}`)
+	var offered []feedmill.ID
+	for _, d := range w.dispatcher.offered {
+		offered = append(offered, d.ID)
+	}
+	slices.Sort(offered)
+	if want := []feedmill.ID{ids[0], ids[1], ids[2]}; !slices.Equal(offered, want) {
+		t.Errorf("the dispatcher was offered %v, want %v", offered, want)
+	}
+	w.do(t, "PATCH", "/events/subscriptions/"+string(tags), `{"state":"disabled"}`)
+	if a := w.do(t, "POST", "/events/undelivered/retry", group0); a.Code != 409 {
+		t.Errorf("a group of a disabled subscription: %d %s", a.Code, a.Body)
+	}
+}
+
+// hugeLog is a store with very many undelivered deliveries of one error.
+type hugeLog struct {
+	Store
+	sub  feedmill.ID
+	left int
+}
+
+func (s *hugeLog) Undelivered(_ context.Context, _ feedmill.ID, q feedmill.UndeliveredQuery) (found []feedmill.Undelivered, err error) {
+	for ; s.left > 0 && len(found) < q.Limit; s.left-- {
+		found = append(found, feedmill.Undelivered{ID: feedmill.NewID(feedmill.PrefixDelivery), Subscription: s.sub, State: feedmill.DeliveryExhausted, Error: "no answer", EndedAt: now()})
+	}
+	return found, nil
+}
+
+// The groups of very many deliveries count the newest and report since when.
+func TestGroupVeryMany(t *testing.T) {
+	w := newWorld(t)
+	sub, _ := w.makeSubscription(t, `{"url":"https://example.com/tags","events":["tag.*"]}`)
+	for extra, partial := range []bool{false, true} {
+		w.Store = &hugeLog{w.store, sub, feedmill.MaxGroupedDeliveries + extra}
+		a := w.do(t, "GET", "/events/undelivered?groupBy=endpoint,error", "")
+		want := fmt.Sprintf(`"count":%d`, feedmill.MaxGroupedDeliveries)
+		if a.Code != 200 || !strings.Contains(a.Body.String(), want) || (a.Header().Get("X-Counted-Since") != "") != partial {
+			t.Errorf("%d: %s with %v", a.Code, a.Body, a.Header())
+		}
+	}
+	// A request retries a bounded number of a group and says where to go on.
+	w.Store = &hugeLog{w.store, sub, feedmill.MaxRetriedDeliveries + 1}
+	a := w.do(t, "POST", "/events/undelivered/retry", fmt.Sprintf(`{"subscriptionId":%q}`, sub))
+	if n := strings.Count(a.Body.String(), "does not exist"); a.Code != 202 || n != feedmill.MaxRetriedDeliveries || !strings.Contains(a.Body.String(), `"next":"dlv_`) {
+		t.Errorf("%d with %d: %.300s", a.Code, n, a.Body)
 	}
 }

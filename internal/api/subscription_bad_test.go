@@ -266,6 +266,12 @@ func TestBadChanges(t *testing.T) {
 		{"event: not there", "GET", "/events/evt_01arz3ndektsv4rrffq69g5fav", ``, 404, nil},
 		{"event: no id", "GET", "/events/sub_01arz3ndektsv4rrffq69g5fav", ``, 404, nil},
 		{"events: since and cursor", "GET", "/events?since=2026-11-15T12:00:00&cursor=x&type=", ``, 400, []string{"?since", "?cursor"}},
-		{"undelivered: state", "GET", "/events/undelivered?state=exhausted", ``, 400, []string{"?state"}},
+		{"undelivered: state", "GET", "/events/undelivered?state=delivered&subscriptionId=dlv_1&groupBy=state&since=now&until=now", ``, 400, []string{"?since", "?state", "?subscriptionId", "?until", "?groupBy"}},
+		{"undelivered: groups in pages", "GET", "/events/undelivered?groupBy=error&cursor=ZA&limit=0", ``, 400, []string{"?cursor", "?limit"}},
+		{"retry: nothing", "POST", "/events/undelivered/retry", `{}`, 400, []string{"/subscriptionId"}},
+		{"retry: ids", "POST", "/events/undelivered/retry", `{"deliveryIds":["sub_1",1],"state":"exhausted","error":"e"}`, 400, []string{"/deliveryIds/0", "/deliveryIds/1", "/state", "/error"}},
+		{"retry: no ids", "POST", "/events/undelivered/retry", `{"deliveryIds":[]}`, 400, []string{"/deliveryIds"}},
+		{"retry: group", "POST", "/events/undelivered/retry", `{"subscriptionId":"dlv_1","state":"pending","error":1,"before":"x","more":1}`, 400, []string{"/subscriptionId", "/state", "/error", "/before", "/more"}},
+		{"retry: group not there", "POST", "/events/undelivered/retry", `{"subscriptionId":"sub_01arz3ndektsv4rrffq69g5fav"}`, 404, nil},
 	})
 }

@@ -51,6 +51,9 @@ var specials = map[string]special{
 	"replaySubscription":  {examplesOnly: true},
 	"createListener":      {examplesOnly: true},
 	"createConnection":    {examplesOnly: true},
+	// Groups have no cursor, and not every text that fits the pattern of an id is one.
+	"listUndelivered":  {undrawn: []string{"groupBy", "subscriptionId"}},
+	"retryUndelivered": {examplesOnly: true},
 	// Which settings there are depends on the connector.
 	"changeConnection": {examplesOnly: true, allow: []int{400}},
 	// There is nothing behind the connections of the examples.

@@ -43,7 +43,7 @@ func (d *Dispatcher) decide(t task, m *feedmill.Message, r feedmill.Result, now 
 	if again {
 		o.State, o.DueAt = feedmill.DeliveryRetrying, o.At.Add(max(wait, r.RetryAfter))
 	} else {
-		o.State, o.Reason = feedmill.DeliveryExhausted, fmt.Sprintf("all %d attempts failed", t.due.maxAttempts)
+		o.State, o.Reason = feedmill.DeliveryExhausted, feedmill.AttemptsFailed(int(t.due.maxAttempts))
 	}
 	d.judge(&o, t.target, now)
 	return o

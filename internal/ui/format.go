@@ -26,6 +26,8 @@ func functions(a *assets) template.FuncMap {
 		"ago":      ago,
 		"until":    until,
 		"exact":    exact,
+		"clock":    clock,
+		"moment":   func(t time.Time) template.HTML { return timeElement(t, t.UTC().Format("2 Jan 15:04"), "moment") },
 		"since":    sinceWhen,
 		"iso":      func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") },
 		"took":     took,

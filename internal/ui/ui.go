@@ -153,6 +153,9 @@ func (s *Server) routes() {
 		"POST /ui/connections/{id}/test":   testConnection,
 		"POST /ui/connections/{id}/delete": act(deleteConnection, toConnections, "deleted"),
 
+		"GET /ui/failures":        showFailures,
+		"POST /ui/failures/retry": retryFailures,
+
 		"GET /ui/start":         showStart,
 		"POST /ui/start/sample": makeSample,
 

@@ -215,6 +215,7 @@ func TestWithoutScripts(t *testing.T) {
 	}
 	v.leaveNothingOut(c, f)
 	v.alerts(c, f.ID)
+	v.failures(c)
 	v.deliverAgain(c, sub)
 	// A query is built from the feed: the page names it and offers to delete the feed anyway.
 	resp, err := v.http.PostForm(server.url+"/ui/feeds/"+f.ID+"/delete", nil)

@@ -67,7 +67,7 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := signedIn(t, k.Secret)
-	for _, path := range []string{"/ui/feeds", "/ui/feeds/" + f.ID, "/ui/feeds/" + f.ID + "/settings", "/ui/feeds/" + f.ID + "/columns", "/ui/feeds/" + f.ID + "/checks", "/ui/subscriptions"} {
+	for _, path := range []string{"/ui/feeds", "/ui/feeds/" + f.ID, "/ui/feeds/" + f.ID + "/settings", "/ui/feeds/" + f.ID + "/columns", "/ui/feeds/" + f.ID + "/checks", "/ui/subscriptions", "/ui/failures"} {
 		b.visit(path)
 		b.wait(`document.readyState === 'complete' && document.querySelector('h1')`)
 		if forms := run(b, chromedp.Evaluate[[]string](`[...document.querySelectorAll('main form[method=post] button:not(:disabled), main a.primary')].filter((e) => e.offsetParent && !e.closest('fieldset:disabled')).map((e) => e.innerText)`)); len(forms) > 0 {

@@ -31,6 +31,8 @@ type Deliveries interface {
 	// Backlogs counts what is open of subscriptions, as far as most of each
 	// state.
 	Backlogs(ctx context.Context, subscriptions []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error)
+	// Undelivered lists what ended without success, newest first, with its errors.
+	Undelivered(ctx context.Context, workspace feedmill.ID, q feedmill.UndeliveredQuery) ([]feedmill.Undelivered, error)
 }
 
 // newOutcome is the outcome of a first attempt that left d in the state given.
@@ -161,6 +163,61 @@ var deliveryCases = []testCase{
 				ids = append(ids, d.ID)
 			}
 			equal(t, fmt.Sprintf("%+v", c.query), wanted, ids)
+		}
+	}},
+	{name: "undelivered ones with their errors, newest first, by subscription, state and time", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub, other := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "tag.*")
+		elsewhere := subscribe(t, s, newWorkspace(t, s).ID, "metric.*")
+		var all []feedmill.DueDelivery
+		add := func(w feedmill.ID, name string, state feedmill.DeliveryState, reason, last string) {
+			_, due := accept(t, s, newEvent(w, name, ""))
+			first := newOutcome(due[0], feedmill.DeliveryRetrying)
+			first.Attempt.Error = "the first attempt failed"
+			_, err := s.Settle(ctx, []feedmill.Outcome{first})
+			must(t, err)
+			o := newOutcome(due[0], state)
+			o.Attempt.Number, o.Attempt.Error, o.Reason, o.At = 2, last, reason, now().Add(time.Minute)
+			_, err = s.Settle(ctx, []feedmill.Outcome{o})
+			must(t, err)
+			all = append(all, due[0])
+		}
+		add(w.ID, "metric.created", feedmill.DeliveryExhausted, feedmill.AttemptsFailed(2), "the endpoint returned 503") // 0
+		add(w.ID, "tag.created", feedmill.DeliveryExhausted, "the endpoint returned 400", "the endpoint returned 400")   // 1
+		add(w.ID, "metric.created", feedmill.DeliveryDiscarded, feedmill.DiscardedDisabled, "the endpoint returned 500") // 2
+		nextMillisecond()
+		add(w.ID, "metric.created", feedmill.DeliveryDelivered, "", "")
+		add(w.ID, "metric.created", feedmill.DeliveryExhausted, feedmill.AttemptsFailed(2), "the connection was refused") // 4
+		add(elsewhere.Workspace, "metric.created", feedmill.DeliveryExhausted, feedmill.AttemptsFailed(2), "elsewhere")
+		accept(t, s, newEvent(w.ID, "metric.created", ""))
+		errors := map[int]string{0: "the endpoint returned 503", 1: "the endpoint returned 400", 2: feedmill.DiscardedDisabled, 4: "the connection was refused"}
+		exhausted, page := []feedmill.DeliveryState{feedmill.DeliveryExhausted}, feedmill.Page{Limit: 9}
+		for _, c := range []struct {
+			query feedmill.UndeliveredQuery
+			want  []int
+		}{
+			{feedmill.UndeliveredQuery{Page: page}, []int{4, 2, 1, 0}},
+			{feedmill.UndeliveredQuery{Page: feedmill.Page{Limit: 2}}, []int{4, 2}},
+			{feedmill.UndeliveredQuery{Page: feedmill.Page{Limit: 2, Before: all[2].ID}}, []int{1, 0}},
+			{feedmill.UndeliveredQuery{Page: page, States: exhausted}, []int{4, 1, 0}},
+			{feedmill.UndeliveredQuery{Page: page, States: []feedmill.DeliveryState{feedmill.DeliveryDiscarded}}, []int{2}},
+			{feedmill.UndeliveredQuery{Page: page, States: []feedmill.DeliveryState{feedmill.DeliveryDelivered}}, nil},
+			{feedmill.UndeliveredQuery{Page: page, Subscription: sub.ID}, []int{4, 2, 0}},
+			{feedmill.UndeliveredQuery{Page: feedmill.Page{Limit: 1, Before: all[4].ID}, Subscription: sub.ID, States: exhausted}, []int{0}},
+			{feedmill.UndeliveredQuery{Page: page, Subscription: other.ID}, []int{1}},
+			{feedmill.UndeliveredQuery{Page: page, Subscription: elsewhere.ID}, nil},
+			{feedmill.UndeliveredQuery{Page: page, Since: all[4].CreatedAt}, []int{4}},
+		} {
+			got, err := s.Undelivered(ctx, w.ID, c.query)
+			must(t, err)
+			var want []feedmill.Undelivered
+			for _, i := range c.want {
+				d, err := s.Delivery(ctx, w.ID, all[i].ID)
+				must(t, err)
+				want = append(want, feedmill.Undelivered{ID: d.ID, Subscription: d.Subscription, State: d.State, Error: errors[i], EndedAt: d.EndedAt})
+			}
+			equal(t, fmt.Sprintf("%+v", c.query), want, got)
 		}
 	}},
 	{name: "retrying ones of a paused subscription are held as pending, in steps", run: func(t *testing.T, open func(*testing.T) Store) {

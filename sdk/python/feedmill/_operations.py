@@ -78,7 +78,10 @@ from .types import (
     Reject,
     Replay,
     ReplaySubscriptionBody,
+    RetriedDeliveries,
     RetrySubscriptionResponse,
+    RetryUndeliveredBody1,
+    RetryUndeliveredBody2,
     RotateSecretBody,
     RotateSecretResponse,
     RowQuery,
@@ -90,6 +93,7 @@ from .types import (
     TestListenerBody,
     TestSubscriptionBody,
     TestSubscriptionResponse,
+    UndeliveredGroup,
     WholeRefresh,
     Workspace,
 )
@@ -858,12 +862,18 @@ class Operations(Transport):
     def list_undelivered(
         self,
         *,
+        group_by: Literal['endpoint', 'error', 'endpoint,error'] | None = None,
+        state: str | None = None,
+        subscription_id: str | None = None,
+        error: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Iterator[Delivery]:
+    ) -> Iterator[Delivery | UndeliveredGroup]:
         """List undelivered deliveries: ``GET /events/undelivered``."""
-        return self._list("GET", "/events/undelivered", {"limit": limit, "cursor": cursor}, headers=headers)
+        return self._list("GET", "/events/undelivered", {"groupBy": group_by, "state": state, "subscriptionId": subscription_id, "error": error, "since": since, "until": until, "limit": limit, "cursor": cursor}, headers=headers)
 
     def list_versions(
         self,
@@ -1225,6 +1235,17 @@ class Operations(Transport):
     ) -> RetrySubscriptionResponse:
         """Retry all waiting deliveries: ``POST /events/subscriptions/{id}/retry``."""
         return self._data("POST", f"/events/subscriptions/{_quote(id, safe='')}/retry", {}, idempotency_key=idempotency_key, headers=headers)
+
+    def retry_undelivered(
+        self,
+        body: RetryUndeliveredBody1 | RetryUndeliveredBody2,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> RetriedDeliveries:
+        """Retry undelivered deliveries: ``POST /events/undelivered/retry``."""
+        return self._data("POST", "/events/undelivered/retry", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
     def revoke_key(
         self,

@@ -1961,8 +1961,30 @@ class RestTLS(TypedDict):
     clientKey: NotRequired[str]
 
 
+class RetriedDeliveries(TypedDict):
+    next: NotRequired[str]
+    refused: list[RetriedDeliveriesRefusedItem]
+    retried: int
+
+
+class RetriedDeliveriesRefusedItem(TypedDict):
+    deliveryId: str
+    detail: str
+
+
 class RetrySubscriptionResponse(TypedDict):
     due: int
+
+
+class RetryUndeliveredBody1(TypedDict):
+    deliveryIds: list[str]
+
+
+class RetryUndeliveredBody2(TypedDict):
+    before: NotRequired[str]
+    error: NotRequired[str]
+    state: NotRequired[Literal['exhausted', 'discarded']]
+    subscriptionId: str
 
 
 class RotateSecretBody(TypedDict):
@@ -2424,6 +2446,17 @@ class TracedRequest(TypedDict):
     url: str
     waitedFor: Literal['rateLimit', 'retryAfter', 'backOff'] | None
     waitedMs: float
+
+
+class UndeliveredGroup(TypedDict):
+    count: int
+    error: NotRequired[str]
+    firstAt: str
+    lastAt: str
+    newestDeliveryId: str
+    state: Literal['exhausted', 'discarded']
+    subscription: ReadSubscription | None
+    subscriptionId: NotRequired[str]
 
 
 class UploadSource(TypedDict):

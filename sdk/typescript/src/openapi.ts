@@ -1279,11 +1279,33 @@ export interface paths {
         };
         /**
          * List undelivered deliveries
-         * @description Scope `api:read`. Lists the exhausted and discarded deliveries of all subscriptions.
+         * @description Scope `api:read`. Lists the exhausted and discarded deliveries of all subscriptions. With `groupBy`, it returns groups of them instead, the largest first, and counts at
+         *     most the newest 100,000 deliveries.
          */
         get: operations["listUndelivered"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/undelivered/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry undelivered deliveries
+         * @description Scope `api:write`. Adds new attempts to exhausted and discarded deliveries. The first attempt is made immediately. `deliveryIds` selects up to 1,000 of them.
+         *     `subscriptionId`, with `state` and `error`, selects a group, of which the newest 1,000 are retried; `next` of the response is `before` of the next request.
+         */
+        post: operations["retryUndelivered"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3485,6 +3507,16 @@ export interface components {
         /** @description An absolute http or https URL without a user or a fragment. Tokens are allowed only after the host. */
         RestURL: string;
         RestValue: (string | number | boolean) | components["schemas"]["RestSecret"];
+        RetriedDeliveries: {
+            /** @description Present if the group has more deliveries: the value of `before` for the next request. */
+            next?: components["schemas"]["DeliveryId"];
+            /** @description The deliveries that were not retried. */
+            refused: {
+                deliveryId: components["schemas"]["DeliveryId"];
+                detail: string;
+            }[];
+            retried: number;
+        };
         RowChanges: {
             deleted: number;
             inserted: number;
@@ -3982,6 +4014,22 @@ export interface components {
              * @description The wait before the request in milliseconds.
              */
             waitedMs: number;
+        };
+        UndeliveredGroup: {
+            count: number;
+            /** @description Present if deliveries are grouped by error: the error of the last attempt if all attempts failed, else the reason, in at most 300 bytes. */
+            error?: string;
+            /** @description When the first delivery of the group ended. */
+            firstAt: components["schemas"]["Timestamp"];
+            /** @description When the last one ended. */
+            lastAt: components["schemas"]["Timestamp"];
+            newestDeliveryId: components["schemas"]["DeliveryId"];
+            /** @enum {string} */
+            state: "exhausted" | "discarded";
+            /** @description The endpoint with its current health. Null if it was deleted, or if deliveries are not grouped by endpoint. */
+            subscription: components["schemas"]["ReadSubscription"] | null;
+            /** @description Present if deliveries are grouped by endpoint. */
+            subscriptionId?: components["schemas"]["SubscriptionId"];
         };
         /** @description How the data is read. */
         UploadSource: {
@@ -7323,6 +7371,18 @@ export interface operations {
     listUndelivered: {
         parameters: {
             query?: {
+                /** @description Return an `UndeliveredGroup` for each endpoint, each error, or each combination of both. `cursor` is not allowed; `limit` applies to groups. */
+                groupBy?: "endpoint" | "error" | "endpoint,error";
+                /** @description Only deliveries in this state. Both states can be listed, separated by a comma. */
+                state?: string;
+                /** @description Only deliveries of this subscription, which may be deleted. */
+                subscriptionId?: components["schemas"]["SubscriptionId"];
+                /** @description Only deliveries with this error, as it is in a group. */
+                error?: string;
+                /** @description Only records at or after this time. */
+                since?: components["parameters"]["since"];
+                /** @description Only deliveries before this time. */
+                until?: string;
                 /** @description The maximum number of records in a page. A page also ends at 8 MiB; the `Link` header has the next page. */
                 limit?: components["parameters"]["limit"];
                 /** @description The start of the page. Use the cursor from the previous page's `Link` header. */
@@ -7337,14 +7397,59 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The deliveries, newest first. */
+            /** @description The deliveries, newest first. With `groupBy`, the groups. */
             200: {
                 headers: {
                     Link: components["headers"]["Link"];
+                    /** @description With `groupBy`, when the oldest counted delivery was created, if there are older ones that were not counted. */
+                    "X-Counted-Since"?: string;
+                    /** @description With `groupBy`, the number of deliveries in each state, such as `exhausted=218, discarded=14222`. */
+                    "X-Counts"?: string;
+                    /** @description With `groupBy`, the number of all groups. */
+                    "X-Total-Count"?: number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Delivery"][];
+                    "application/json": (components["schemas"]["Delivery"] | components["schemas"]["UndeliveredGroup"])[];
+                };
+            };
+        };
+    };
+    retryUndelivered: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key that makes the request safe to repeat for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    deliveryIds: components["schemas"]["DeliveryId"][];
+                } | {
+                    /** @description Only deliveries older than this one. */
+                    before?: components["schemas"]["DeliveryId"];
+                    /** @description The error of the group. */
+                    error?: string;
+                    /** @enum {string} */
+                    state?: "exhausted" | "discarded";
+                    subscriptionId: components["schemas"]["SubscriptionId"];
+                };
+            };
+        };
+        responses: {
+            /** @description The deliveries that were retried are pending. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetriedDeliveries"];
                 };
             };
         };

@@ -99,6 +99,7 @@ export const operationTable = {
   resumeDataFeed: ["POST", "/data_feeds/{id}/resume", "data"],
   retryDelivery: ["POST", "/events/deliveries/{id}/retry", "data"],
   retrySubscription: ["POST", "/events/subscriptions/{id}/retry", "data"],
+  retryUndelivered: ["POST", "/events/undelivered/retry", "data"],
   revokeKey: ["DELETE", "/keys/{id}", "none"],
   rotateSecret: ["POST", "/events/subscriptions/{id}/rotate_secret", "data"],
   serviceSchema: ["GET", "/schemas/service.json", "raw"],
