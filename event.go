@@ -48,6 +48,14 @@ func (e Event) Match() (name, wildcard, resource string) {
 // EveryEvent is the wildcard for every event outside the gateway's family.
 const EveryEvent = "*"
 
+// What is counted for the catalogue of a workspace.
+const (
+	// MaxCountedEvents is how many of the newest events of the last 24 hours are counted.
+	MaxCountedEvents = 50_000
+	// MaxCountedSubscribers is how many subscribers of a type are counted.
+	MaxCountedSubscribers = 1000
+)
+
 // Everything is [EveryEvent] for the internal name of an event that it includes, and empty for
 // others.
 func Everything(name string) string {

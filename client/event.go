@@ -139,6 +139,10 @@ type EventType struct {
 	Description string `json:"description"`
 	// Schema is the JSON Schema of the event's data.
 	Schema json.RawMessage `json:"schema"`
+	// Volume24h are the numbers of events in each of the last 24 hours, oldest first; nil for an
+	// hour that was not counted. Subscribers is the number of subscriptions that receive the type.
+	Volume24h   []*int `json:"volume24h"`
+	Subscribers int    `json:"subscribers"`
 }
 
 // EventTypes lists what can be published and subscribed to, those of a family

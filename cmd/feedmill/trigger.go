@@ -72,15 +72,11 @@ func sampleOf(ctx context.Context, c *client.Client, name string) (json.RawMessa
 		if t.Name != name {
 			continue
 		}
-		var s sampleSchema
-		if err := json.Unmarshal(t.Schema, &s); err != nil {
-			return nil, fmt.Errorf("the schema of %s has no sample; specify --data: %w", name, err)
+		data, err := t.Sample()
+		if err != nil {
+			err = fmt.Errorf("%w; specify --data", err)
 		}
-		data, ok := s.value(0).(map[string]any)
-		if !ok {
-			data = map[string]any{}
-		}
-		return json.Marshal(data)
+		return data, err
 	}
 	return json.RawMessage("{}"), nil // the server refuses what it does not know
 }

@@ -258,6 +258,7 @@ type Server struct {
 	paths                  pathWords
 	uploads                uploadFormats
 	series                 series
+	volumes                volumes
 	latencies              latencies
 	started                time.Time
 	// name tells this process from all others, before and after it.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -24,6 +25,8 @@ type EventStore interface {
 	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
 	EventFiltered(ctx context.Context, workspace, event feedmill.ID) (feedmill.Filtered, error)
 	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
+	CountEvents(ctx context.Context, workspace feedmill.ID, from, to time.Time, limit int) (map[string]int, error)
+	CountSubscribers(ctx context.Context, workspace feedmill.ID, name string, limit int) (int, error)
 }
 
 // publishFormats are the media types in which events are taken.
@@ -140,6 +143,10 @@ func (s *Server) listEventTypes(c *call) (answer, error) {
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
+	volume, err := s.volumeOf(c.ctx(), c.who.Workspace)
+	if err != nil {
+		return answer{}, err
+	}
 	types := s.Catalogue.Types()
 	views := make([]client.EventType, len(types))
 	for i, t := range types {
@@ -147,7 +154,7 @@ func (s *Server) listEventTypes(c *call) (answer, error) {
 		if t.Available {
 			status = "available"
 		}
-		views[i] = client.EventType{Name: t.Name, Family: t.Family, Status: status, Operational: t.Operational, Description: t.Description, Schema: t.Schema}
+		views[i] = client.EventType{Name: t.Name, Family: t.Family, Status: status, Operational: t.Operational, Description: t.Description, Schema: t.Schema, Volume24h: volume.of(t.Name), Subscribers: volume.subscribers[t.Name]}
 	}
 	return wholeAnswer(c, list, views, func(v client.EventType) string { return v.Name })
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/jstext"
@@ -247,7 +249,7 @@ func TestEventTypes(t *testing.T) {
 	seen := make(map[string]string)
 	for _, e := range types {
 		seen[e["name"].(string)] = fmt.Sprint(e["family"], " ", e["status"], " ", e["operational"])
-		if _, ok := e["schema"].(map[string]any); !ok || len(e) != 6 {
+		if _, ok := e["schema"].(map[string]any); !ok || len(e) != 8 {
 			t.Errorf("%v", e)
 		}
 	}
@@ -364,5 +366,69 @@ func BenchmarkPublish(b *testing.B) {
 		r := httptest.NewRequest("POST", "/events", strings.NewReader(usualEvent))
 		r.Header.Set("Content-Type", "application/json")
 		w.ServeHTTP(httptest.NewRecorder(), r)
+	}
+}
+
+// manyEvents is a store in which every hour has very many events of a type.
+type manyEvents struct {
+	Store
+	asked []int
+}
+
+func (s *manyEvents) CountEvents(_ context.Context, _ feedmill.ID, from, to time.Time, limit int) (map[string]int, error) {
+	if to.Sub(from) != time.Hour || !from.Equal(from.Truncate(time.Hour)) {
+		return nil, fmt.Errorf("from %s to %s is not an hour", from, to)
+	}
+	s.asked = append(s.asked, limit)
+	return map[string]int{"datasource.refreshed": min(limit, 30_000)}, nil
+}
+
+// TestVolumes counts the events of the last hours by type, and the subscribers of each.
+func TestVolumes(t *testing.T) {
+	type volume struct {
+		Name        string `json:"name"`
+		Volume      []*int `json:"volume24h"`
+		Subscribers int    `json:"subscribers"`
+	}
+	read := func(w *world) map[string]volume {
+		t.Helper()
+		var all []volume
+		must(t, json.Unmarshal(w.do(t, "GET", "/events/types", "").Body.Bytes(), &all))
+		found := make(map[string]volume)
+		for _, v := range all {
+			if len(v.Volume) != 24 {
+				t.Fatalf("%s has %d hours", v.Name, len(v.Volume))
+			}
+			found[v.Name] = v
+		}
+		return found
+	}
+	sum := func(v volume) (n int) {
+		for _, hour := range v.Volume {
+			n += *hour
+		}
+		return n
+	}
+	w := newWorld(t)
+	w.makeSubscription(t, `{"url":"https://example.com/a","events":["tag.*"]}`)
+	w.addDelivery(t, feedmill.Event{Type: "tag.created"})
+	w.addDelivery(t, feedmill.Event{Type: "tag.created"})
+	w.makeSubscription(t, `{"url":"https://example.com/b","events":["tag.created","metric.created"]}`)
+	got := read(w)
+	if v := got["tag.created"]; sum(v) != 2 || v.Subscribers != 2 || sum(got["tag.updated"]) != 0 || got["tag.updated"].Subscribers != 1 || got["goal.missed"].Subscribers != 0 {
+		t.Errorf("the volumes are %+v", got)
+	}
+	// They are kept for a moment.
+	w.makeSubscription(t, `{"url":"https://example.com/c","events":["tag.created"]}`)
+	if v := read(w)["tag.created"]; v.Subscribers != 2 {
+		t.Errorf("counted again, there are %d subscribers", v.Subscribers)
+	}
+
+	busy := newWorld(t)
+	store := &manyEvents{Store: busy.store}
+	busy.Store = store
+	v := read(busy)["datafeed.source.refreshed"]
+	if h := v.Volume; *h[23] != 30_000 || *h[22] != feedmill.MaxCountedEvents-30_000 || h[21] != nil || h[0] != nil || len(store.asked) != 2 {
+		t.Errorf("the hours are %v after %v", h, store.asked)
 	}
 }

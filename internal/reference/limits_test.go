@@ -20,16 +20,17 @@ var limits string
 
 // notLimits are constants named Max that do not limit what a client can do.
 var notLimits = map[string]string{
-	"MaxMadeAtOnce":      "deliveries that are created with the event; the others follow",
-	"MaxKeptAtOnce":      "a step of that",
-	"MaxExpressionTime":  "written as 5 ms",
-	"MaxFilterTime":      "written as 5 ms",
-	"MaxFilterStep":      "filters that are evaluated later wait for the next step",
-	"MaxCountedBacklog":  "counts above it are reported as such",
-	"MaxListedBacklog":   "a step of that",
-	"MaxCountedTroubles": "the number on a page",
-	"MaxCandidates":      "alternatives that a preview lists",
-	"MaxCandidateFields": "fields of each of these",
+	"MaxMadeAtOnce":         "deliveries that are created with the event; the others follow",
+	"MaxKeptAtOnce":         "a step of that",
+	"MaxExpressionTime":     "written as 5 ms",
+	"MaxFilterTime":         "written as 5 ms",
+	"MaxFilterStep":         "filters that are evaluated later wait for the next step",
+	"MaxCountedBacklog":     "counts above it are reported as such",
+	"MaxListedBacklog":      "a step of that",
+	"MaxCountedTroubles":    "the number on a page",
+	"MaxCountedSubscribers": "counts end there",
+	"MaxCandidates":         "alternatives that a preview lists",
+	"MaxCandidateFields":    "fields of each of these",
 }
 
 func TestReferenceOfLimits(t *testing.T) {

@@ -227,11 +227,8 @@ func showPublish(v *visit) error {
 func publishEvent(v *visit) error {
 	form := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 	f := publishForm{Type: form("type"), Resource: form("resource"), ID: form("publisherId"), Text: form("data")}
-	var fault *json.SyntaxError
-	if err := json.Unmarshal([]byte(f.Text), new(any)); errors.As(err, &fault) {
-		before := f.Text[:min(int(fault.Offset), len(f.Text))]
-		line := strings.Count(before, "\n") + 1
-		f.Faults = map[string]string{"data": fmt.Sprintf("The data is not valid JSON: %v, on line %d.", fault, line)}
+	if fault := jsonFault(f.Text); fault != "" {
+		f.Faults = map[string]string{"data": fault}
 		return f.show(v, http.StatusUnprocessableEntity)
 	}
 	accepted, err := v.api.Publish(v.r.Context(), client.NewEvent{ID: f.ID, Type: f.Type, ResourceID: f.Resource, Data: json.RawMessage(f.Text)})
@@ -244,4 +241,14 @@ func publishEvent(v *visit) error {
 		return f.show(v, http.StatusUnprocessableEntity)
 	}
 	return v.redirect("/ui/events/" + accepted.ID + "?did=published")
+}
+
+// jsonFault is why a text is not valid JSON, empty if it is.
+func jsonFault(text string) string {
+	var fault *json.SyntaxError
+	if err := json.Unmarshal([]byte(text), new(any)); !errors.As(err, &fault) {
+		return ""
+	}
+	before := text[:min(int(fault.Offset), len(text))]
+	return fmt.Sprintf("The data is not valid JSON: %v, on line %d.", fault, strings.Count(before, "\n")+1)
 }

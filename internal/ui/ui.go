@@ -185,9 +185,14 @@ func (s *Server) routes() {
 
 		"GET /ui/operate/replicas": showReplicas,
 
-		"GET /ui/events":          showEvents,
-		"GET /ui/events/{id}":     showEvent,
-		"GET /ui/events/publish":  showPublish,
+		"GET /ui/events":         showEvents,
+		"GET /ui/events/{id}":    showEvent,
+		"GET /ui/events/publish": showPublish,
+
+		"GET /ui/events/catalogue":              showCatalogue,
+		"GET /ui/events/catalogue/{type}":       showCatalogue,
+		"POST /ui/events/catalogue/{type}/test": testType,
+
 		"POST /ui/events/publish": publishEvent,
 
 		"GET /ui/deliveries/{id}":        showDelivery,

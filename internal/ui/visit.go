@@ -131,6 +131,11 @@ type frame struct {
 // CanWrite reports whether the visitor may change records.
 func (f frame) CanWrite() bool { return mayWrite(f.Me) }
 
+// CanPublish reports whether the visitor may publish events.
+func (f frame) CanPublish() bool {
+	return f.Me != nil && slices.Contains(f.Me.Scopes, feedmill.ScopePublish)
+}
+
 func (v *visit) canWrite() bool { return mayWrite(v.me) }
 
 func mayWrite(me *client.Me) bool {

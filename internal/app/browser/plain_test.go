@@ -167,6 +167,8 @@ func TestWithoutScripts(t *testing.T) {
 		"/ui/feeds/" + f.ID + "/refreshes/" + f.LastRefresh.ID: "rows in",
 		"/ui/feeds/" + f.ID + "/refreshes/" + f.LastRefresh.ID + "/rejects": "No row was rejected",
 		"/ui/events/publish":                   "metric.created",
+		"/ui/events/catalogue?q=revenue":         "metric.*",
+		"/ui/events/catalogue/metric.created":    "Weekly revenue",
 		"/ui/subscriptions/" + sub + "/edit":   "metric.*",
 		"/ui/subscriptions/" + sub + "/rotate": "Rotate",
 	} {
@@ -216,6 +218,7 @@ func TestWithoutScripts(t *testing.T) {
 	v.leaveNothingOut(c, f)
 	v.alerts(c, f.ID)
 	v.failures(c)
+	v.catalogue(sub)
 	v.deliverAgain(c, sub)
 	// A query is built from the feed: the page names it and offers to delete the feed anyway.
 	resp, err := v.http.PostForm(server.url+"/ui/feeds/"+f.ID+"/delete", nil)

@@ -37,6 +37,12 @@ type Events interface {
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
 	// EventRoutes are the first limit deliveries of each event, oldest first.
 	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
+	// CountEvents counts the events that were accepted from a time to another by their internal
+	// types, the newest limit of them.
+	CountEvents(ctx context.Context, workspace feedmill.ID, from, to time.Time, limit int) (map[string]int, error)
+	// CountSubscribers counts the subscriptions that receive an internal type, up to limit.
+	// Disabled ones and listeners are not counted.
+	CountSubscribers(ctx context.Context, workspace feedmill.ID, name string, limit int) (int, error)
 }
 
 // maxAttempts is how many attempts a delivery of the suite may make; not the default.
@@ -86,6 +92,45 @@ func nextMillisecond() {
 }
 
 var eventCases = []testCase{
+	{name: "counted by type, with their subscribers", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w, other := newWorkspace(t, s), newWorkspace(t, s)
+		subscribe(t, s, w.ID, "metric.*")
+		subscribe(t, s, w.ID, "metric.*", "metric.created")
+		subscribe(t, s, w.ID, feedmill.EveryEvent)
+		setState(t, s, subscribe(t, s, w.ID, "metric.created"), feedmill.SubscriptionDisabled)
+		deleted := subscribe(t, s, w.ID, "metric.created")
+		must(t, s.DeleteSubscription(ctx, w.ID, deleted.ID, now()))
+		subscribe(t, s, w.ID, "datasource.*")
+		subscribe(t, s, other.ID, "metric.created")
+		for name, want := range map[string]int{"metric.created": 3, "tag.created": 1, "datasource.refreshed": 1} {
+			got, err := s.CountSubscribers(ctx, w.ID, name, 10)
+			must(t, err)
+			equal(t, name, want, got)
+		}
+		most, err := s.CountSubscribers(ctx, w.ID, "metric.created", 2)
+		must(t, err)
+		equal(t, "at most", 2, most)
+
+		from := now()
+		accept(t, s, newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "tag.created", ""), newEvent(other.ID, "tag.deleted", ""))
+		nextMillisecond()
+		to := now()
+		accept(t, s, newEvent(w.ID, "tag.updated", ""))
+		for _, c := range []struct {
+			from, to time.Time
+			limit    int
+			want     map[string]int
+		}{
+			{from, to, 10, map[string]int{"metric.created": 2, "tag.created": 1}},
+			{from, to.Add(time.Hour), 2, map[string]int{"tag.updated": 1, "tag.created": 1}},
+			{to.Add(time.Hour), to.Add(2 * time.Hour), 10, map[string]int{}},
+		} {
+			got, err := s.CountEvents(ctx, w.ID, c.from, c.to, c.limit)
+			must(t, err)
+			equal(t, fmt.Sprint(c.from, c.to, c.limit), c.want, got)
+		}
+	}},
 	{name: "accepted, found and routed, each in its workspace", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		a, b := newWorkspace(t, s), newWorkspace(t, s)

@@ -851,6 +851,8 @@ class ListEventTypesItem(TypedDict):
     operational: bool
     schema: dict[str, Any]
     status: Literal['available', 'unavailable']
+    subscribers: int
+    volume24h: list[int | None]
 
 
 class ListEventsItem(TypedDict):

@@ -7363,6 +7363,13 @@ export interface operations {
                         schema: Record<string, unknown>;
                         /** @enum {string} */
                         status: "available" | "unavailable";
+                        /** @description The number of subscriptions that receive the type and are not disabled, counted up to 1,000. */
+                        subscribers: number;
+                        /**
+                         * @description The number of events of the workspace in each of the last 24 hours, oldest first. Counts are up to 10 s old. At most the newest 50,000 events of all
+                         *     types are counted: the oldest counted hour is then incomplete, and hours before it are null.
+                         */
+                        volume24h: (number | null)[];
                     }[];
                 };
             };

@@ -1,8 +1,9 @@
-package main
+package client
 
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -10,6 +11,19 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// Sample makes data of the type from its schema: its examples, or values of the right types.
+func (t EventType) Sample() (json.RawMessage, error) {
+	var s sampleSchema
+	if err := json.Unmarshal(t.Schema, &s); err != nil {
+		return nil, fmt.Errorf("the schema of %s has no sample: %w", t.Name, err)
+	}
+	data, ok := s.value(0).(map[string]any)
+	if !ok {
+		data = map[string]any{}
+	}
+	return json.Marshal(data)
+}
 
 // sampleSchema is the part of a JSON Schema that a sample is made from.
 type sampleSchema struct {
