@@ -1,9 +1,13 @@
 package browser
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 const orders = "id,name,amount,day,zip\n1,Ann,12.50,2026-01-31,01234\n2,Bob,3,2026-02-28,98765\n"
@@ -34,4 +38,36 @@ func TestFeedList(t *testing.T) {
 	b.sees("The page does not exist")
 	b.wait(`document.querySelector('.rail [data-go=f]')`)
 	b.accessible("nowhere")
+}
+
+// TestShowMore adds the rows of the next pages below those that are shown, and they stay while the
+// list updates.
+func TestShowMore(t *testing.T) {
+	c, key := workspace(t)
+	for i := range 101 {
+		if _, err := c.CreateSubscription(t.Context(), client.NewSubscription{Name: fmt.Sprint("Number ", i), URL: "http://127.0.0.1:1/", Events: []string{"tag.*"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := signedIn(t, key)
+	b.visit("/ui/subscriptions")
+	rows := `document.querySelectorAll('[data-rows="subscriptions"] > tr').length`
+	for _, n := range []string{"100", "101"} {
+		b.do(chromedp.Click("a[data-more]"))
+		b.wait(rows + ` === ` + n + ` && document.activeElement.closest('[data-rows]')`)
+	}
+	b.wait(`!document.querySelector('a[data-more]') && location.search === '' && new Set([...document.querySelectorAll('[data-rows] a')].map((a) => a.href)).size === 101`)
+	var last client.Subscription
+	for s, err := range c.Subscriptions(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last.ID == "" {
+			last = s
+		}
+	}
+	if _, err := c.ChangeSubscription(t.Context(), last.ID, client.SubscriptionChange{State: feedmill.SubscriptionPaused}); err != nil {
+		t.Fatal(err)
+	}
+	b.wait(`document.querySelector('[data-rows] > tr').innerText.includes('Paused') && ` + rows + ` === 101`)
 }

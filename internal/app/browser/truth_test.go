@@ -66,8 +66,27 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	to := newEndpoint(t)
+	made, err := c.CreateSubscription(t.Context(), client.NewSubscription{URL: to.URL, Events: []string{"tag.*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := c.CreateConnection(t.Context(), client.NewConnection{ServiceName: "warehouse", Connector: "postgres", Config: map[string]any{"host": "127.0.0.1", "port": 1, "database": "shop", "user": "reader", "password": "s3cret"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateLink(t.Context(), f.ID, client.NewLink{Name: "Sheet"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateAlert(t.Context(), client.NewAlert{Name: "On call", Slack: to.URL + "/s"}); err != nil {
+		t.Fatal(err)
+	}
+	feed := "/ui/feeds/" + f.ID
 	b := signedIn(t, k.Secret)
-	for _, path := range []string{"/ui/feeds", "/ui/feeds/" + f.ID, "/ui/feeds/" + f.ID + "/settings", "/ui/feeds/" + f.ID + "/columns", "/ui/feeds/" + f.ID + "/checks", "/ui/subscriptions", "/ui/failures"} {
+	for _, path := range []string{
+		"/ui/feeds", feed, feed + "/settings", feed + "/columns", feed + "/checks", feed + "/links", feed + "/versions", feed + "/refreshes/" + f.LastRefresh.ID,
+		"/ui/subscriptions", "/ui/subscriptions/" + made.Created[0].ID, "/ui/failures", "/ui/alerts", "/ui/connections", "/ui/connections/" + connection.ID, "/ui/events", "/ui/events/catalogue/tag.created",
+	} {
 		b.visit(path)
 		b.wait(`document.readyState === 'complete' && document.querySelector('h1')`)
 		if forms := run(b, chromedp.Evaluate[[]string](`[...document.querySelectorAll('main form[method=post] button:not(:disabled), main a.primary')].filter((e) => e.offsetParent && !e.closest('fieldset:disabled')).map((e) => e.innerText)`)); len(forms) > 0 {

@@ -3,6 +3,7 @@ import { toast } from './basics.js';
 import { keys } from './keys.js';
 import { kept } from './kept.js';
 import { live } from './live.js';
+import { more } from './more.js';
 import { saving } from './save.js';
 import { tables } from './tables.js';
 
@@ -12,4 +13,5 @@ tables(toast);
 keys();
 kept();
 saving();
+more();
 live();

@@ -21,11 +21,24 @@ async function fresh() {
   setTimeout(() => { fetching = false; if (again) { again = false; fresh(); } }, 1000);
 }
 
+// update replaces the rows of a list that are not as they were, and leaves those that were added.
+function update(part, now) {
+  for (const row of now.querySelectorAll(':scope > tr[data-href]')) {
+    const old = part.querySelector(`:scope > tr[data-href="${CSS.escape(row.dataset.href)}"]`);
+    if (!old || old.dataset.sent === row.innerHTML || old.contains(document.activeElement)) continue;
+    const fresh = row.cloneNode(true);
+    fresh.dataset.sent = row.innerHTML;
+    old.replaceWith(fresh);
+    showTimes(fresh);
+  }
+}
+
 function replace(page) {
   for (const part of parts()) {
     const now = page.querySelector(`[data-live="${CSS.escape(part.dataset.live)}"]`);
     if (!now) { if ('liveReload' in part.dataset) location.reload(); continue; }
     if (now.innerHTML === part.sent) continue;
+    if ('appended' in part.dataset) { update(part, now); continue; }
     const used = part.contains(document.activeElement) && document.activeElement.matches('input, select, textarea, details[open] *');
     if (used || part.querySelector('details[open]')) continue;
     const at = part.contains(document.activeElement) && (document.activeElement.closest('tr')?.dataset.href ?? null);
