@@ -33,7 +33,7 @@ func TestCatalogue(t *testing.T) {
 	b.accessible("catalogue")
 	b.visit("/ui/events/catalogue")
 	b.do(chromedp.SendKeys("#q", "createdBy\r"))
-	b.wait(`location.search === '?q=createdBy' && document.querySelectorAll('.types-table tr[data-href]').length > 0 && !document.querySelector('.types-table').innerText.includes('tag.*')`)
+	b.wait(`location.search === '?q=createdBy' && document.querySelectorAll('.types-table tr[data-href]').length > 0 && !document.querySelector('.types-table').innerText.includes('subscription.*')`)
 	b.do(chromedp.Click(".types-table a[title='metric.created']"))
 	b.wait(`location.pathname === '/ui/events/catalogue/metric.created' && document.querySelector('.schema-rows').innerText.includes('createdBy') && document.querySelector('#example').innerText.includes('<b>Revenue</b>')`)
 	b.wait(`[...document.querySelectorAll('.types-detail dd')].some((d) => d.innerText === '3')`)
@@ -69,10 +69,8 @@ func (v *plainVisitor) catalogue(sub string) {
 	if page := v.send(path, url.Values{"subscription": {sub}, "data": {`{"name":"x"}`}}); !strings.Contains(page, "Delivered: 204") {
 		t.Error("the page does not say that the test was delivered")
 	}
-	for data, want := range map[string]string{"{": "not valid JSON", "[]": "data"} {
-		if page := v.refused(path, url.Values{"subscription": {sub}, "data": {data}}); !strings.Contains(page, want) {
-			t.Errorf("%s is refused without %q", data, want)
-		}
+	if page := v.refused(path, url.Values{"subscription": {sub}, "data": {"{"}}); !strings.Contains(page, "not valid JSON") {
+		t.Error("data that is not valid JSON is not refused")
 	}
 	if page := v.refused(path, url.Values{"data": {"{}"}}); !strings.Contains(page, "Choose a subscription.") {
 		t.Error("a test without a subscription is not refused")
