@@ -107,11 +107,13 @@ func TestFormFaults(t *testing.T) {
 // Errors of a query are at the fields of the form that its parts came from.
 func TestQueryFaults(t *testing.T) {
 	field := func(name string, chosen bool, aggregates ...string) queryField {
-		return queryField{ViewField: client.ViewField{Name: name, Type: "integer"}, Chosen: chosen, ChosenAggregates: aggregates}
+		return queryField{ViewField: client.ViewField{Name: name, Type: "integer"}, Key: name, Chosen: chosen, ChosenAggregates: aggregates}
 	}
 	p := &queryPage{
 		Fields:  []queryField{field("id", true), field("unused", false), field("amount", true, "sum", "max"), field("day", false)},
 		Filters: []queryFilter{{"day", "eq", "x"}, {"id", "gt", "true"}, {"day", "last day", "b"}},
+		Joins:   []queryJoin{{View: "a"}, {View: "b"}}, Computed: []queryComputed{{"net", "1 +"}},
+		Having: []queryHaving{{"amount", "sum", "gt", "x"}, {"id", "count", "gt", "x"}, {"amount", "max", "gt", "x"}},
 	}
 	if _, err := json.Marshal(p.spec()); err != nil {
 		t.Error(err)
@@ -126,6 +128,10 @@ func TestQueryFaults(t *testing.T) {
 		"/query/fields/2/filters/0/op":         "filter.0.op",
 		"/query/fields/2/filters/1/values/0/n": "filter.2",
 		"/query/limit":                         "limit",
+		"/query/joins/1/on/0/left":             "join.1",
+		"/query/computed/0/expression":         "computed.0",
+		"/query/fields/1/having/1/values/0":    "having.2",
+		"/query/timezone":                      "timezone",
 		"/query/sort/0/field":                  "sort",
 		"/schedule/every":                      "every",
 		"/serviceName":                         "",

@@ -20,9 +20,15 @@ type queryPage struct {
 	MoreViews           bool
 	Service, View, Find string
 	ViewLabel           string
+	Joins               []queryJoin
 	Fields              []queryField
+	Computed            []queryComputed
+	// Any says that one of the filters of all fields is enough.
+	Any                 bool
 	Filters             []queryFilter
-	Sort, Order         string
+	Having              []queryHaving
+	Sorts               []querySort
+	TimeZone, WeekStart string
 	Name, Every, Limit  string
 	Spec                string
 	Preview             *client.QueryPreview
@@ -36,7 +42,11 @@ type queryPage struct {
 
 type queryField struct {
 	client.ViewField
-	Chosen bool
+	// From is the alias of its join, empty for the first view, and Key is its name in the form.
+	From, Key string
+	Chosen    bool
+	// Group is the period that its values are grouped by.
+	Group string
 	// ChosenAggregates are what becomes of the values of all rows of a group, none where
 	// the field is a part of what groups them.
 	ChosenAggregates []string
@@ -47,17 +57,37 @@ type queryField struct {
 	As map[string]string
 }
 
+// newQueryField reads what the form has about a field.
+func newQueryField(q url.Values, f client.ViewField, from string, chosen bool) queryField {
+	key := fieldKey(from, f.Name)
+	return queryField{f, from, key, chosen, q.Get("group." + key), distinctTexts(q["agg."+key]), q.Get("match."+key) == "any", asOf(q, key)}
+}
+
 // Columns are the columns that a chosen field makes, each with the name that it is given and
 // the one that it has otherwise.
 func (p queryPage) Columns(f queryField) []namedColumn {
 	if len(f.ChosenAggregates) < 2 {
-		return []namedColumn{{"as." + f.Name, f.Name, f.As[""], f.Name}}
+		return []namedColumn{{"as." + f.Key, f.Key, f.As[""], p.plainName(f)}}
 	}
 	var all []namedColumn
 	for _, fn := range f.ChosenAggregates {
-		all = append(all, namedColumn{"as." + f.Name + "." + fn, f.Name + ", " + fn, f.As[fn], p.aggregateName(f, fn)})
+		all = append(all, namedColumn{"as." + f.Key + "." + fn, f.Key + ", " + fn, f.As[fn], p.aggregateName(f, fn)})
 	}
 	return all
+}
+
+// plainName is what the column of a field is called that the form gives no name: that of the field,
+// with the alias before it where a field before it has the same name.
+func (p queryPage) plainName(f queryField) string {
+	for _, other := range p.Fields {
+		switch {
+		case other.Key == f.Key:
+			return f.Name
+		case other.Chosen && other.Name == f.Name && f.From != "":
+			return f.From + "_" + f.Name
+		}
+	}
+	return f.Name
 }
 
 // namedColumn is a field of the form for the name of a column.
@@ -87,7 +117,7 @@ func (f queryField) MoreAggregates() []operator {
 
 // Aggregated reports whether rows are grouped.
 func (p queryPage) Aggregated() bool {
-	return slices.ContainsFunc(p.Fields, func(f queryField) bool { return f.Chosen && len(f.ChosenAggregates) > 0 })
+	return len(p.Having) > 0 || slices.ContainsFunc(p.Fields, func(f queryField) bool { return f.Chosen && (len(f.ChosenAggregates) > 0 || f.Group != "") })
 }
 
 // ChosenCount is how many fields are chosen.
@@ -119,7 +149,7 @@ func showQuery(v *visit) error {
 // queryOf reads the form and what there is to choose from.
 func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	ctx := v.r.Context()
-	p := &queryPage{Service: q.Get("service"), View: q.Get("view"), Find: strings.TrimSpace(q.Get("find")), Sort: q.Get("sort"), Order: q.Get("order"), Name: strings.TrimSpace(q.Get("name")), Every: q.Get("every"), Limit: strings.TrimSpace(q.Get("limit"))}
+	p := &queryPage{Service: q.Get("service"), View: q.Get("view"), Find: strings.TrimSpace(q.Get("find")), Any: q.Get("match") == "any", TimeZone: strings.TrimSpace(q.Get("timezone")), WeekStart: q.Get("weekStart"), Name: strings.TrimSpace(q.Get("name")), Every: q.Get("every"), Limit: strings.TrimSpace(q.Get("limit"))}
 	var err error
 	if p.Services, err = v.api.Services(ctx); err != nil || p.Service == "" {
 		return p, err
@@ -144,17 +174,35 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	if p.View == "" {
 		return p, nil
 	}
-	fields, err := v.api.Fields(ctx, p.Service, p.View)
+	return p, p.readForm(v, q)
+}
+
+// readForm reads the parts of the query.
+func (p *queryPage) readForm(v *visit, q url.Values) error {
+	fields, err := v.api.Fields(v.r.Context(), p.Service, p.View)
 	if p.refuse(err) {
-		return p, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	chosen, submitted := q["field"], q.Get("chosen") != ""
 	for i, f := range fields {
-		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !submitted && i < 50, distinctTexts(q["agg."+f.Name]), q.Get("match."+f.Name) == "any", asOf(q, f.Name)})
+		p.Fields = append(p.Fields, newQueryField(q, f, "", slices.Contains(chosen, f.Name) || !submitted && i < 50))
 	}
+	if err := p.readJoins(v, q, chosen); err != nil {
+		return err
+	}
+	p.readComputed(q, chosen)
+	p.readFilters(q)
+	p.readGroups(q)
+	p.readSorts(q)
+	p.Ready = true
+	return nil
+}
+
+// readFilters reads the filters of rows.
+func (p *queryPage) readFilters(q url.Values) {
 	for i, name := range q["f.field"] {
 		f := queryFilter{Field: name, Op: at(q["f.op"], i), Value: at(q["f.value"], i)}
 		switch {
@@ -165,11 +213,6 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 			p.Filters = append(p.Filters, f)
 		}
 	}
-	if !slices.Contains(p.SortNames(), p.Sort) {
-		p.Sort = "" // a column that is called otherwise by now
-	}
-	p.Ready = true
-	return p, nil
 }
 
 // refuse shows an error that the user can fix, or that the service is unavailable, at the
@@ -198,54 +241,65 @@ func at(list []string, i int) string {
 func (p *queryPage) spec() map[string]any {
 	filters := make(map[string][]any)
 	for _, f := range p.Filters {
-		filters[f.Field] = append(filters[f.Field], p.filterSpec(f))
+		if !p.Any {
+			filters[f.Field] = append(filters[f.Field], p.filterSpec(f))
+		}
 	}
-	p.places = map[string]string{"query/fields": "fields", "query/sort": "sort", "query/limit": "limit", "name": "name", "schedule": "every"}
+	p.places = map[string]string{"query/fields": "fields", "query/sort": "sort", "query/limit": "limit", "query/timezone": "timezone", "query/weekStart": "weekStart", "name": "name", "schedule": "every"}
 	fields := []any{}
 	for _, f := range p.Fields {
-		if !f.Chosen && filters[f.Name] == nil {
+		pointer := fmt.Sprintf("query/fields/%d", len(fields))
+		having := p.havingSpec(f, pointer)
+		if !f.Chosen && filters[f.Key] == nil && having == nil {
 			continue
 		}
-		p.placeField(f, fmt.Sprintf("query/fields/%d", len(fields)))
-		field := map[string]any{"field": f.Name}
-		if !f.Chosen {
-			field["select"] = false
-		} else if len(f.ChosenAggregates) > 0 {
-			field["aggregate"] = p.aggregateSpec(f)
+		p.placeField(f, pointer)
+		field := p.fieldSpec(f)
+		if having != nil {
+			field["having"] = having
 		}
-		if as := f.As[""]; f.Chosen && as != "" && len(f.ChosenAggregates) < 2 {
-			field["as"] = as
+		if filters[f.Key] != nil {
+			field["filters"] = filters[f.Key]
 		}
-		if filters[f.Name] != nil {
-			field["filters"] = filters[f.Name]
-		}
-		if f.Any && len(filters[f.Name]) > 1 {
+		if f.Any && len(filters[f.Key]) > 1 {
 			field["filterOption"] = "any"
 		}
 		fields = append(fields, field)
 	}
 	query := map[string]any{"fields": fields}
-	if p.Sort != "" {
-		order := "asc"
-		if p.Order == "desc" {
-			order = "desc"
-		}
-		query["sort"] = []any{map[string]any{"field": p.Sort, "order": order}}
-	}
-	if p.Limit != "" {
-		query["limit"] = count(p.Limit)
-	}
+	p.partsSpec(query)
 	return map[string]any{"serviceName": p.Service, "viewName": p.View, "query": query}
+}
+
+// fieldSpec is a field without its filters.
+func (p *queryPage) fieldSpec(f queryField) map[string]any {
+	field := map[string]any{"field": f.Name}
+	if f.From != "" {
+		field["from"] = f.From
+	}
+	switch {
+	case !f.Chosen:
+		field["select"] = false
+		return field
+	case len(f.ChosenAggregates) > 0:
+		field["aggregate"] = p.aggregateSpec(f)
+	case f.Group != "":
+		field["group"] = f.Group
+	}
+	if as := cmp.Or(f.As[""], p.plainName(f)); as != f.Name && len(f.ChosenAggregates) < 2 {
+		field["as"] = as
+	}
+	return field
 }
 
 // placeField records where the form has the parts of a field of the query.
 func (p *queryPage) placeField(f queryField, pointer string) {
-	p.places[pointer] = "field." + f.Name
+	p.places[pointer] = "field." + f.Key
 	if f.Chosen {
-		p.places[pointer+"/as"] = "as." + f.Name
+		p.places[pointer+"/as"] = "as." + f.Key
 		for i, fn := range f.ChosenAggregates {
 			if len(f.ChosenAggregates) > 1 {
-				p.places[fmt.Sprintf("%s/aggregate/%d/as", pointer, i)] = "as." + f.Name + "." + fn
+				p.places[fmt.Sprintf("%s/aggregate/%d/as", pointer, i)] = "as." + f.Key + "." + fn
 			}
 		}
 	}
@@ -253,7 +307,7 @@ func (p *queryPage) placeField(f queryField, pointer string) {
 	for i, filter := range p.Filters {
 		rows[i] = filter.Field
 	}
-	placeFilters(p.places, f.Name, pointer, rows)
+	placeFilters(p.places, f.Key, pointer, rows)
 }
 
 // placeFilters records the rows of a form that have the filters of a field.
@@ -283,7 +337,7 @@ func (p *queryPage) aggregateSpec(f queryField) any {
 // aggregateName is what one of several aggregates of a field is called: nothing that a
 // field is called already.
 func (p *queryPage) aggregateName(f queryField, fn string) string {
-	as := f.Name + "_" + fn
+	as := p.plainName(f) + "_" + fn
 	for slices.ContainsFunc(p.Fields, func(other queryField) bool { return other.Name == as }) {
 		as += "_"
 	}
@@ -300,7 +354,7 @@ func (p *queryPage) columnName(f queryField, fn string) string {
 func (p *queryPage) SortNames() (names []string) {
 	for _, f := range p.Fields {
 		if !f.Chosen || len(f.ChosenAggregates) < 2 {
-			names = append(names, f.Name)
+			names = append(names, f.Key)
 			continue
 		}
 		for _, fn := range f.ChosenAggregates {

@@ -45,7 +45,7 @@ func (queryPage) Operators() []operator { return operators }
 
 // WrongField reports whether the row of a field has an error.
 func (p queryPage) WrongField(f queryField) bool {
-	if p.Faults["field."+f.Name] != "" {
+	if p.Faults["field."+f.Key] != "" {
 		return true
 	}
 	return f.Chosen && slices.ContainsFunc(p.Columns(f), func(c namedColumn) bool { return p.Faults[c.Input] != "" })
@@ -59,7 +59,7 @@ func (p queryPage) Several() (out []queryField) {
 	for _, f := range p.Fields {
 		n := 0
 		for _, filter := range p.Filters {
-			if filter.Field == f.Name {
+			if filter.Field == f.Key && !p.Any {
 				n++
 			}
 		}
@@ -133,7 +133,7 @@ func count(text string) any {
 // value returns a number for a numeric field and a text that is a JSON number; otherwise
 // the text, for the API to refuse.
 func (p *queryPage) value(field, text string) any {
-	isNumber := func(f queryField) bool { return f.Name == field && numeric(f.Type) }
+	isNumber := func(f queryField) bool { return f.Key == field && numeric(f.Type) }
 	if slices.ContainsFunc(p.Fields, isNumber) && json.Valid([]byte(text)) && strings.ContainsRune("-0123456789", rune(text[0])) {
 		return json.Number(text)
 	}

@@ -136,3 +136,67 @@ func TestConnections(t *testing.T) {
 	b.do(chromedp.Click("section.settings summary"), chromedp.Click(".danger.sure"))
 	b.sees("No connections yet")
 }
+
+// TestQueryBuilder builds a query of two joined views: rows of the form are added without loading the
+// page, and every part of the query is in the preview and in the feed.
+func TestQueryBuilder(t *testing.T) {
+	c, key := workspace(t)
+	orders := upload(t, c, "Orders", "orders.csv", "id,customer,price,cost,at\n1,7,10.50,4,2026-01-05T10:00:00Z\n2,8,20,5,2026-01-31T23:30:00Z\n3,7,30,6,2026-02-02T10:00:00Z\n4,9,1,1,2026-02-03T10:00:00Z\n")
+	customers := upload(t, c, "Customers", "customers.csv", "number,country\n7,AT\n8,DE\n")
+	b := signedIn(t, key)
+	b.visit("/ui/feeds/new/query?service=feeds&view=" + orders.ID)
+	b.sees("What runs")
+	change := func(selector, value string) {
+		t.Helper()
+		b.do(chromedp.SetValue(selector, value))
+	}
+	// A join without fields is refused at its row, and complete with them.
+	b.do(chromedp.SetValue("[name='j.kind']", "left"))
+	change("[name='j.view']", customers.ID)
+	b.wait(`document.querySelector('.join-row.wrong .message') && document.querySelector("[name='j.as']").value === 'd'`)
+	b.accessible("query-join-wrong")
+	change("[name='j.left']", "customer")
+	b.wait(`document.querySelector("[name='j.left']").value === 'customer'`)
+	change("[name='j.right']", "number")
+	b.wait(`!document.querySelector('.wrong') && document.querySelector('#sql').innerText.includes('LEFT JOIN')`)
+	b.do(chromedp.Click("input[value='d.country']"))
+	b.wait(`document.querySelector('.proof .grid thead')?.innerText.includes('country')`)
+	// A computed field is chosen when it is added; an error is at its row.
+	b.do(chromedp.SetValue("[name='c.name']", "margin"), chromedp.SetValue("[name='c.expression']", "price - costs"), chromedp.Click("#query button.button"))
+	b.wait(`document.activeElement.name === 'c.expression' && document.querySelector('.computed-row.wrong .message').innerText.includes('costs')`)
+	b.do(chromedp.SetValue("[name='c.expression']", "price - cost"), chromedp.Click("#query button.button"))
+	b.wait(`document.querySelector('.proof .grid thead')?.innerText.includes('margin') && document.querySelector("input[value='margin']").checked`)
+	// Two filters are added without loading the page; any of them is enough.
+	b.do(chromedp.Evaluate[chromedp.Void](`window.kept = true; undefined`), chromedp.Click("[data-add='row-filters']"))
+	b.wait(`document.querySelectorAll('.filter-row').length === 2 && document.activeElement === document.querySelectorAll('.filter-row')[1].querySelector('select') && window.kept`)
+	b.do(chromedp.Click("[data-add='row-filters']"))
+	b.wait(`document.querySelectorAll('.filter-row').length === 3 && document.getElementById('announced').textContent === 'Row added'`)
+	b.do(chromedp.Click(".filter-row:nth-child(3) [data-remove]"))
+	b.wait(`document.querySelectorAll('.filter-row').length === 2 && window.kept`)
+	b.do(chromedp.SetValue(".filter-row:nth-child(1) [name='f.field']", "d.country"), chromedp.SetValue(".filter-row:nth-child(1) [name='f.value']", "AT"),
+		chromedp.SetValue(".filter-row:nth-child(2) [name='f.field']", "margin"), chromedp.SetValue(".filter-row:nth-child(2) [name='f.op']", "gt"), chromedp.SetValue(".filter-row:nth-child(2) [name='f.value']", "10"))
+	change("#match", "any")
+	b.wait(`document.querySelector('.proof .grid tbody')?.rows.length === 3 && document.querySelector('#sql').innerText.includes(' OR ')`)
+	// Groups by month of a time zone, of which the large ones stay, in an order of two columns.
+	for _, name := range []string{"id", "customer", "price", "cost"} {
+		b.do(chromedp.Click("input[value='" + name + "']"))
+		b.wait(`!document.querySelector("input[value='` + name + `']").checked && document.querySelector('.proof .grid')`)
+	}
+	change("[name='group.at']", "month")
+	b.wait(`document.querySelector("[name='group.at']").value === 'month'`)
+	change("[name='agg.margin']", "sum")
+	b.wait(`document.querySelector("[name='agg.margin']").value === 'sum'`)
+	change("#sort", "d.country")
+	b.wait(`document.querySelectorAll("[name='sort']").length === 2`)
+	change("[aria-label='Then by']", "at")
+	b.wait(`document.querySelectorAll("[name='sort']").length === 3`)
+	b.do(chromedp.SetValue("[name='h.fn']", "sum"), chromedp.SetValue("[name='h.field']", "margin"), chromedp.SetValue("[name='h.value']", "10"),
+		chromedp.SetValue("#timezone", "Europe/Vienna"), chromedp.SetValue("#name", "Margins"), chromedp.Click("#query button.button"))
+	b.wait(`[...document.querySelectorAll('.proof .grid tbody tr')].map((r) => r.innerText.replace(/\s+/g, ' ').trim()).join('; ') === '2026-02-01 AT 24.00; 2026-02-01 DE 15.00'`)
+	b.wait(`document.querySelector('.ran').innerText.includes('sum(margin)')`)
+	b.accessible("query-builder")
+	b.do(chromedp.Click(".actions .primary"))
+	b.sees("Feed created")
+	b.sees("Margins")
+	b.waitReloading(`document.querySelectorAll('.grid tbody tr').length === 2`)
+}

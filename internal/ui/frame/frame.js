@@ -4,6 +4,7 @@ import { keys } from './keys.js';
 import { kept } from './kept.js';
 import { live } from './live.js';
 import { more } from './more.js';
+import { rows } from './rows.js';
 import { saving } from './save.js';
 import { tables } from './tables.js';
 
@@ -12,6 +13,7 @@ export * from './basics.js';
 tables(toast);
 keys();
 kept();
+rows();
 saving();
 more();
 live();
