@@ -121,10 +121,10 @@ func (d *document) python(at string, o described) string {
 	return "result = " + call
 }
 
-var capital = regexp.MustCompile(`[A-Z]`)
+var wordEnd, acronymEnd = regexp.MustCompile(`([a-z0-9])([A-Z])`), regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
 
 func snakeCase(name string) string {
-	return strings.ToLower(capital.ReplaceAllString(name, "_$0"))
+	return strings.ToLower(acronymEnd.ReplaceAllString(wordEnd.ReplaceAllString(name, "${1}_$2"), "${1}_$2"))
 }
 
 var stringOrLiteral = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b`)

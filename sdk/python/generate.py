@@ -111,7 +111,7 @@ class Document:
 
 
 def snake(name: str) -> str:
-    name = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name.replace("-", "_")).lower()
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.replace("-", "_")).lower()
     return name + "_" if keyword.iskeyword(name) else name
 
 

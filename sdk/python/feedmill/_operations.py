@@ -33,7 +33,6 @@ from .types import (
     CreateLinkBody,
     CreateListenerBody,
     CreateListenerResponse,
-    CreatePortalLinkBody,
     CreateSQLViewBody,
     CreateSessionBody,
     CreateSubscriptionBody,
@@ -65,7 +64,6 @@ from .types import (
     NewEvent,
     NewSubscription,
     Operate,
-    PortalLink,
     PreviewDataFeedResponse,
     PreviewQueryResponse,
     PreviewSubscriptionBody,
@@ -78,10 +76,7 @@ from .types import (
     Reject,
     Replay,
     ReplaySubscriptionBody,
-    RetriedDeliveries,
     RetrySubscriptionResponse,
-    RetryUndeliveredBody1,
-    RetryUndeliveredBody2,
     RotateSecretBody,
     RotateSecretResponse,
     RowQuery,
@@ -93,7 +88,6 @@ from .types import (
     TestListenerBody,
     TestSubscriptionBody,
     TestSubscriptionResponse,
-    UndeliveredGroup,
     WholeRefresh,
     Workspace,
 )
@@ -179,7 +173,7 @@ class Operations(Transport):
         """Change a feed: ``PATCH /data_feeds/{id}``."""
         return self._data("PATCH", f"/data_feeds/{_quote(id, safe='')}", {}, body=body, content_type=content_type, headers=headers)
 
-    def change_sqlview(
+    def change_sql_view(
         self,
         id: str,
         name: str,
@@ -318,18 +312,6 @@ class Operations(Transport):
         """Create a listener: ``POST /events/listeners``."""
         return self._data("POST", "/events/listeners", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
-    def create_portal_link(
-        self,
-        id: str,
-        body: CreatePortalLinkBody,
-        *,
-        content_type: str | None = None,
-        idempotency_key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> PortalLink:
-        """Create a portal link: ``POST /workspaces/{id}/portal_links``."""
-        return self._data("POST", f"/workspaces/{_quote(id, safe='')}/portal_links", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
-
     def create_session(
         self,
         body: CreateSessionBody,
@@ -341,7 +323,7 @@ class Operations(Transport):
         """Sign in: ``POST /sessions``."""
         return self._data("POST", "/sessions", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
-    def create_sqlview(
+    def create_sql_view(
         self,
         id: str,
         body: CreateSQLViewBody,
@@ -431,17 +413,7 @@ class Operations(Transport):
         """Delete a listener: ``DELETE /events/listeners/{id}``."""
         self._none("DELETE", f"/events/listeners/{_quote(id, safe='')}", {}, headers=headers)
 
-    def delete_portal_link(
-        self,
-        id: str,
-        ptl: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        """Delete a portal link: ``DELETE /workspaces/{id}/portal_links/{ptl}``."""
-        self._none("DELETE", f"/workspaces/{_quote(id, safe='')}/portal_links/{_quote(ptl, safe='')}", {}, headers=headers)
-
-    def delete_sqlview(
+    def delete_sql_view(
         self,
         id: str,
         name: str,
@@ -560,16 +532,6 @@ class Operations(Transport):
         """Get a listener: ``GET /events/listeners/{id}``."""
         return self._data("GET", f"/events/listeners/{_quote(id, safe='')}", {}, headers=headers)
 
-    def get_portal_link(
-        self,
-        id: str,
-        ptl: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-    ) -> PortalLink:
-        """Get a portal link: ``GET /workspaces/{id}/portal_links/{ptl}``."""
-        return self._data("GET", f"/workspaces/{_quote(id, safe='')}/portal_links/{_quote(ptl, safe='')}", {}, headers=headers)
-
     def get_problem_type(
         self,
         slug: str,
@@ -599,7 +561,7 @@ class Operations(Transport):
         """Get a replay: ``GET /events/subscriptions/{id}/replays/{rid}``."""
         return self._data("GET", f"/events/subscriptions/{_quote(id, safe='')}/replays/{_quote(rid, safe='')}", {}, headers=headers)
 
-    def get_sqlview(
+    def get_sql_view(
         self,
         id: str,
         name: str,
@@ -793,17 +755,6 @@ class Operations(Transport):
         """List the links of a feed: ``GET /data_feeds/{id}/links``."""
         return self._list("GET", f"/data_feeds/{_quote(id, safe='')}/links", {"limit": limit, "cursor": cursor}, headers=headers)
 
-    def list_portal_links(
-        self,
-        id: str,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Iterator[PortalLink]:
-        """List portal links: ``GET /workspaces/{id}/portal_links``."""
-        return self._list("GET", f"/workspaces/{_quote(id, safe='')}/portal_links", {"limit": limit, "cursor": cursor}, headers=headers)
-
     def list_refreshes(
         self,
         id: str,
@@ -837,7 +788,7 @@ class Operations(Transport):
         """List services: ``GET /query_builder/services``."""
         return self._list("GET", "/query_builder/services", {"limit": limit, "cursor": cursor}, headers=headers)
 
-    def list_sqlviews(
+    def list_sql_views(
         self,
         id: str,
         *,
@@ -862,18 +813,12 @@ class Operations(Transport):
     def list_undelivered(
         self,
         *,
-        group_by: Literal['endpoint', 'error', 'endpoint,error'] | None = None,
-        state: str | None = None,
-        subscription_id: str | None = None,
-        error: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Iterator[Delivery | UndeliveredGroup]:
+    ) -> Iterator[Delivery]:
         """List undelivered deliveries: ``GET /events/undelivered``."""
-        return self._list("GET", "/events/undelivered", {"groupBy": group_by, "state": state, "subscriptionId": subscription_id, "error": error, "since": since, "until": until, "limit": limit, "cursor": cursor}, headers=headers)
+        return self._list("GET", "/events/undelivered", {"limit": limit, "cursor": cursor}, headers=headers)
 
     def list_versions(
         self,
@@ -1235,17 +1180,6 @@ class Operations(Transport):
     ) -> RetrySubscriptionResponse:
         """Retry all waiting deliveries: ``POST /events/subscriptions/{id}/retry``."""
         return self._data("POST", f"/events/subscriptions/{_quote(id, safe='')}/retry", {}, idempotency_key=idempotency_key, headers=headers)
-
-    def retry_undelivered(
-        self,
-        body: RetryUndeliveredBody1 | RetryUndeliveredBody2,
-        *,
-        content_type: str | None = None,
-        idempotency_key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> RetriedDeliveries:
-        """Retry undelivered deliveries: ``POST /events/undelivered/retry``."""
-        return self._data("POST", "/events/undelivered/retry", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
     def revoke_key(
         self,
