@@ -230,8 +230,12 @@ func (p queryPage) LeftFields(j queryJoin) []queryField {
 // IsComputed reports whether a field is computed by the query.
 func (f queryField) IsComputed() bool { return f.Type == "computed" }
 
-// HavingAggregates are those that a filter on groups can test.
-func (queryPage) HavingAggregates() []operator { return aggregates }
+// HavingAggregates are those that a field can have, and a filter on groups can test.
+func (p queryPage) HavingAggregates() []operator {
+	return slices.DeleteFunc(slices.Clone(aggregates), func(o operator) bool {
+		return !slices.ContainsFunc(p.Fields, func(f queryField) bool { return slices.Contains(f.Aggregates, o.Op) })
+	})
+}
 
 // WeekStarts are the days that a week can start on.
 func (queryPage) WeekStarts() []operator {

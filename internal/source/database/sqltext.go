@@ -329,7 +329,12 @@ func (r *sqlReader) dollar() error {
 // refuse refuses statements that do not read, locks and functions that have an effect.
 func (r *sqlReader) refuse() error {
 	if len(r.words) == 0 || r.words[0].quoted || !slices.Contains(r.First, r.words[0].text) {
-		return WrongSQL("sql must be a statement that reads, and begin with "+strings.ToUpper(strings.Join(r.First, ", "))+".", nil)
+		words := strings.Split(strings.ToUpper(strings.Join(r.First, " ")), " ")
+		first := words[len(words)-1]
+		if len(words) > 1 {
+			first = strings.Join(words[:len(words)-1], ", ") + " or " + first
+		}
+		return WrongSQL("sql must be a statement that reads. Begin it with "+first+".", nil)
 	}
 	for i, w := range r.words {
 		next := func(n int) string {

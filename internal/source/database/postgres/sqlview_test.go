@@ -155,7 +155,7 @@ func TestRefusalOfSQL(t *testing.T) {
 		"SELECT n,\n  ä FROM victims":     `column "ä" does not exist (line 2, column 3)`,
 		"SELECT * FROM missing":           `relation "missing" does not exist (line 1, column 15)`,
 		"SELECT n, 2 AS n FROM victims":   `more than one column "n"`,
-		"DELETE FROM victims RETURNING n": "begin with SELECT",
+		"DELETE FROM victims RETURNING n": "Begin it with SELECT, WITH, VALUES or TABLE.",
 	} {
 		_, err := databasetest.DescribeSQL(t, db, sql)
 		if failure, ok := errors.AsType[*feedmill.SourceFailure](err); !ok || failure.Type != database.ProblemSQL || !strings.Contains(failure.Detail, want) {
