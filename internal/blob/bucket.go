@@ -197,8 +197,30 @@ func (b *Bucket) Lease(ctx context.Context, name string) (feedmill.FileLease, er
 	if err != nil {
 		return feedmill.FileLease{}, fmt.Errorf("find blob: %w", err)
 	}
+	return b.lease(e, file), nil
+}
+
+func (b *Bucket) lease(e *entry, file *os.File) feedmill.FileLease {
 	_ = file.Close() // it was only read
-	return feedmill.FileLease{Path: b.cache.path(e), Release: sync.OnceFunc(func() { b.cache.release(e) })}, nil
+	return feedmill.FileLease{Path: b.cache.path(e), Release: sync.OnceFunc(func() { b.cache.release(e) })}
+}
+
+// Extract leases a file that is made of ranges of a blob and cached under a key. Concurrent callers
+// share it. ok is false if the whole blob is cached. A restart removes extracts.
+func (b *Bucket) Extract(ctx context.Context, name, key string, make func(ctx context.Context, from io.ReaderAt, to io.Writer) error) (lease feedmill.FileLease, ok bool, err error) {
+	if err := check(name); err != nil {
+		return lease, false, err
+	}
+	if b.cache.has(name) {
+		return lease, false, nil
+	}
+	e, file, err := b.acquireBy(ctx, name+"."+key, func(ctx context.Context, to io.Writer) error {
+		return make(ctx, rangeReader(func(p []byte, offset int64) (int, error) { return b.readRange(ctx, name, p, offset) }), to)
+	})
+	if err != nil {
+		return lease, false, fmt.Errorf("extract from blob: %w", err)
+	}
+	return b.lease(e, file), true, nil
 }
 
 // acquire opens the local copy of a blob, and downloads it first if it is missing.
@@ -206,8 +228,13 @@ func (b *Bucket) acquire(ctx context.Context, name string) (*entry, *os.File, er
 	if err := check(name); err != nil {
 		return nil, nil, err
 	}
+	return b.acquireBy(ctx, name, func(ctx context.Context, to io.Writer) error { return b.download(ctx, name, to) })
+}
+
+// acquireBy opens a file of the cache, and has it written first if it is missing.
+func (b *Bucket) acquireBy(ctx context.Context, name string, write func(context.Context, io.Writer) error) (*entry, *os.File, error) {
 	for {
-		e, err := b.cache.acquire(ctx, name, func(ctx context.Context, to io.Writer) error { return b.download(ctx, name, to) })
+		e, err := b.cache.acquire(ctx, name, write)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -125,6 +125,13 @@ func (c *cache) acquire(ctx context.Context, name string, download func(context.
 	return e, nil
 }
 
+// has reports whether a file is in the cache, or is being downloaded.
+func (c *cache) has(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[name] != nil
+}
+
 // use counts a user of an entry. The cache is locked.
 func (c *cache) use(e *entry) {
 	e.refs++

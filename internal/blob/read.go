@@ -62,6 +62,11 @@ func (f *Folder) Lease(_ context.Context, name string) (feedmill.FileLease, erro
 	return feedmill.FileLease{Path: filepath.Join(f.root.Name(), filepath.FromSlash(name)), Release: func() {}}, nil
 }
 
+// Extract reports that a blob is on the local disk, so that no extract of it is needed.
+func (f *Folder) Extract(context.Context, string, string, func(context.Context, io.ReaderAt, io.Writer) error) (lease feedmill.FileLease, ok bool, err error) {
+	return lease, false, nil
+}
+
 // Delete removes a blob. One that is not there is no error, so that a deletion
 // that was interrupted can be repeated.
 func (f *Folder) Delete(_ context.Context, name string) error {

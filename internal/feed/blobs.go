@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/lake"
 )
 
 // Blobs keeps files and verifies those with the rows of versions; see [VerifiedFiles].
 type Blobs interface {
 	Files
+	// LeaseHead leases the first rows of a Parquet file; see [lake.Blobs].
+	LeaseHead(ctx context.Context, name string, size int64, columns []int, rows int64) (lease feedmill.FileLease, ok bool, err error)
 	// Verify returns [feedmill.ErrDamaged] for a Parquet file whose bytes are not those
 	// that were written, and reports whether the store has the file.
 	Verify(ctx context.Context, name string) (stored bool, err error)
@@ -23,7 +24,13 @@ type Blobs interface {
 // Files keeps files that are written once and never changed, in a folder or a
 // bucket.
 type Files interface {
-	lake.Blobs
+	// Put writes a blob, whole or not at all.
+	Put(ctx context.Context, name string, write func(io.Writer) error) error
+	// Lease finds the file of a blob and keeps it there until it is released.
+	Lease(ctx context.Context, name string) (feedmill.FileLease, error)
+	// Extract leases a file that is made of ranges of a blob, if the blob is not on the local disk.
+	// The file is kept under a key, and made by a function that writes it.
+	Extract(ctx context.Context, name, key string, make func(ctx context.Context, from io.ReaderAt, to io.Writer) error) (lease feedmill.FileLease, ok bool, err error)
 	// Begin begins a blob that can be read while it is written. It must be
 	// closed.
 	Begin(name string) (Draft, error)

@@ -44,17 +44,30 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 	}
 	request.Files = lentFiles(v.Files)
 	tree, _ := query.Resolve(q, v.Columns) // without faults, or there would be no plan
+	if after == nil {
+		if end, ok, err := r.readHead(ctx, v, tree, q, format, out); ok {
+			if err != nil {
+				return Page{}, fmt.Errorf("read version: %w", err)
+			}
+			return pageOf(v, &q, tree, end), nil
+		}
+	}
 	end, err := r.runSorted(ctx, v, &statement{tree: tree, version: v}, after, request, out)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
+	return pageOf(v, &q, tree, end), nil
+}
+
+// pageOf is the page that a worker has read.
+func pageOf(v *Version, q *feedmill.Query, tree *query.Tree, end wire.End) Page {
 	page := Page{Rows: end.Rows}
 	if end.Next != nil {
-		next := NextPage(v, &q, end.Next)
+		next := NextPage(v, q, end.Next)
 		next.shorten(tree.Sort)
 		page.Next = &next
 	}
-	return page, nil
+	return page
 }
 
 // Count counts the rows that a query would give.

@@ -18,6 +18,10 @@ type Blobs interface {
 	Put(ctx context.Context, name string, write func(io.Writer) error) error
 	// Lease finds the file of a blob and keeps it there until it is released.
 	Lease(ctx context.Context, name string) (feedmill.FileLease, error)
+	// LeaseHead leases an extract of a Parquet file of some size with at least so many of its
+	// first rows, and the values of some columns. ok is false if the file is on the local disk, or
+	// if most of it would be read: then it is leased as a whole.
+	LeaseHead(ctx context.Context, name string, size int64, columns []int, rows int64) (lease feedmill.FileLease, ok bool, err error)
 }
 
 // Version is what is known of a table that was written. Its rows never change.

@@ -28,6 +28,10 @@ func (m memory) Lease(context.Context, string) (feedmill.FileLease, error) {
 	return feedmill.FileLease{}, errors.ErrUnsupported
 }
 
+func (m memory) LeaseHead(context.Context, string, int64, []int, int64) (feedmill.FileLease, bool, error) {
+	return feedmill.FileLease{}, false, errors.ErrUnsupported
+}
+
 func numbers(blocks ...[]int64) iter.Seq2[[]columnar.Vector, error] {
 	return func(yield func([]columnar.Vector, error) bool) {
 		for _, b := range blocks {

@@ -36,6 +36,11 @@ func (f folder) Lease(_ context.Context, name string) (feedmill.FileLease, error
 	return feedmill.FileLease{Path: filepath.Join(string(f), name), Release: func() {}}, nil
 }
 
+// LeaseHead reports that files are on the local disk.
+func (folder) LeaseHead(context.Context, string, int64, []int, int64) (lease feedmill.FileLease, ok bool, err error) {
+	return lease, false, nil
+}
+
 // cell is a value as the tests see it: nil for null, else a *big.Rat (integer,
 // decimal), float64, bool, time.Time (date, timestamp) or string (text, json).
 type cell any
