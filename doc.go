@@ -21,7 +21,7 @@
 //     column_trial.go, column_read.go, version.go, expect.go, check.go, link.go, table.go,
 //     table_name.go.
 //   - Where data comes from: source.go, fetch.go, schedule.go, refresh.go, run.go,
-//     run_request.go, parent.go, rules.go (which version of the rules a definition keeps).
+//     run_request.go, parent.go, lineage.go, rules.go (which version of the rules a definition keeps).
 //   - Queries, and what they run on: query.go, query_join.go, query_where.go, query_computed.go, pins.go, service.go, connection.go, connection_tls.go,
 //     sqlview.go.
 package feedmill

@@ -231,6 +231,25 @@ const (
 // PeriodUnits lists all of them, from the shortest on.
 var PeriodUnits = []PeriodUnit{UnitMinute, UnitHour, UnitDay, UnitWeek, UnitMonth, UnitQuarter, UnitYear}
 
+// Add is n units after the start of one.
+func (u PeriodUnit) Add(t time.Time, n int) time.Time {
+	switch u {
+	case UnitMinute:
+		return t.Add(time.Duration(n) * time.Minute)
+	case UnitHour:
+		return t.Add(time.Duration(n) * time.Hour)
+	case UnitDay:
+		return t.AddDate(0, 0, n)
+	case UnitWeek:
+		return t.AddDate(0, 0, 7*n)
+	case UnitMonth:
+		return t.AddDate(0, n, 0)
+	case UnitQuarter:
+		return t.AddDate(0, 3*n, 0)
+	}
+	return t.AddDate(n, 0, 0)
+}
+
 // ParseFilter reads a filter of the form field:op:value,value. The field, after
 // a "!" where the filter is inverted, and the values may be in quotes, as in
 // CSV. As there, nothing at all is null, and "" is the empty text.

@@ -23,11 +23,19 @@ type FeedVersion struct {
 	// RefreshID is what brought the version.
 	RefreshID string `json:"refreshId"`
 	Pinned    bool   `json:"pinned"`
-	// Upstream lists the versions of other feeds that the version was built from.
+	// Parents lists the versions of other feeds that the version was built from. Upstream has
+	// the same versions, for programs of earlier releases.
+	Parents  []ParentVersion   `json:"parents"`
 	Upstream []UpstreamVersion `json:"upstream"`
 }
 
-// UpstreamVersion is a version of another feed that a version was built from.
+// ParentVersion is a version of another feed that a version was built from.
+type ParentVersion struct {
+	FeedID  string `json:"feedId"`
+	Version int64  `json:"version"`
+}
+
+// UpstreamVersion is a [ParentVersion] as earlier releases have it.
 type UpstreamVersion struct {
 	ID      string `json:"id"`
 	Version int64  `json:"version"`

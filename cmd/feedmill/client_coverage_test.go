@@ -490,8 +490,12 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			query := client.DataQuery{Fields: []client.QueryField{{Field: "total", Aggregate: "sum"}}}
 			return allOf(c.QueryData(ctx, feed.ID, query, client.RowQuery{}))
 		},
-		"FeedVersions":   func(ctx context.Context) error { return firstOf(c.FeedVersions(ctx, feed.ID)) },
-		"FeedChanges":    func(ctx context.Context) error { return allOf(c.FeedChanges(ctx, feed.ID, 1, 0, client.RowQuery{})) },
+		"FeedVersions": func(ctx context.Context) error { return firstOf(c.FeedVersions(ctx, feed.ID)) },
+		"FeedChanges":  func(ctx context.Context) error { return allOf(c.FeedChanges(ctx, feed.ID, 1, 0, client.RowQuery{})) },
+		"Lineage":      func(ctx context.Context) error { return second(c.Lineage(ctx, feed.ID)) },
+		"Chart": func(ctx context.Context) error {
+			return second(c.Chart(ctx, feed.ID, client.ChartQuery{Group: feed.Columns[0].Name}))
+		},
 		"FeedProfile":    func(ctx context.Context) error { return second(c.FeedProfile(ctx, feed.ID, client.RowQuery{})) },
 		"FeedVersion":    func(ctx context.Context) error { return second(c.FeedVersion(ctx, feed.ID, 1)) },
 		"PinVersion":     func(ctx context.Context) error { return second(c.PinVersion(ctx, feed.ID, 1, true)) },

@@ -16,7 +16,7 @@ func newFeeds() *cobra.Command {
 	parent := &cobra.Command{Use: "feeds", Short: "Create, read and refresh feeds"}
 	parent.AddCommand(
 		newFeedsUpload(), newFeedsCreate(), newFeedsCreationURL(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsQuery(), newFeedsExport(),
-		newFeedsColumns(), newFeedsChecks(), newFeedsVersions(), newFeedsDiff(), newFeedsProfile(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsWait(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
+		newFeedsColumns(), newFeedsChecks(), newFeedsVersions(), newFeedsDiff(), newFeedsProfile(), newFeedsChart(), newFeedsLineage(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsWait(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
 	)
 	return parent
 }

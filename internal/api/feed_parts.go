@@ -56,6 +56,9 @@ type Feeds interface {
 	Upstream(feedmill.FeedType, feedmill.FeedVersion) []feedmill.UpstreamVersion
 	UpstreamWarnings(context.Context, feedmill.Feed) ([]feedmill.Warning, error)
 
+	// Lineage finds what a feed is built from, and what is built from it.
+	Lineage(context.Context, feedmill.Feed) (feedmill.Lineage, error)
+
 	// Table finds the table of a feed, with its metadata, after all changes so far, and
 	// StoredTable as it was last written, without its metadata. A feed without one is
 	// feedmill.ErrNotFound.

@@ -21,16 +21,18 @@ type versionView struct {
 	Rows      *client.RowChanges `json:"rows"`
 	RefreshID *string            `json:"refreshId"`
 	Pinned    bool               `json:"pinned"`
-	// Upstream is empty where the version was not built from other feeds.
+	// Parents and Upstream are empty if the version was not built from other feeds.
+	Parents  []client.ParentVersion   `json:"parents"`
 	Upstream []client.UpstreamVersion `json:"upstream"`
 }
 
 func (s *Server) viewVersion(t feedmill.FeedType, v feedmill.FeedVersion) versionView {
 	view := versionView{
 		Version: v.Number, CreatedAt: timestamp(v.CreatedAt), RowCount: v.Rows, ByteSize: v.Bytes,
-		Rows: v.Changes.Rows, RefreshID: orNull(string(v.Refresh)), Pinned: v.Pinned, Upstream: []client.UpstreamVersion{},
+		Rows: v.Changes.Rows, RefreshID: orNull(string(v.Refresh)), Pinned: v.Pinned, Parents: []client.ParentVersion{}, Upstream: []client.UpstreamVersion{},
 	}
 	for _, u := range s.Feeds.Upstream(t, v) {
+		view.Parents = append(view.Parents, client.ParentVersion{FeedID: string(u.ID), Version: u.Version})
 		view.Upstream = append(view.Upstream, client.UpstreamVersion{ID: string(u.ID), Version: u.Version})
 	}
 	return view

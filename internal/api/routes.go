@@ -169,6 +169,8 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv", "numbers"}, body: smallBody, long: true, queries: true, handle: s.queryFeed},
 		{method: "GET", path: "/data_feeds/{id}/changes", scope: feedmill.ScopeRead, query: changeParameters, repeats: []string{"filter"}, long: true, queries: true, handle: s.readChanges},
 		{method: "GET", path: "/data_feeds/{id}/profile", scope: feedmill.ScopeRead, query: []string{"filter", "version"}, repeats: []string{"filter"}, long: true, queries: true, handle: s.readProfile},
+		{method: "GET", path: "/data_feeds/{id}/lineage", scope: feedmill.ScopeRead, long: true, handle: s.readLineage},
+		{method: "GET", path: "/data_feeds/{id}/chart", scope: feedmill.ScopeRead, query: chartParameters, repeats: []string{"filter"}, long: true, queries: true, handle: s.readChart},
 		{method: "GET", path: "/data_feeds/{id}/checks", scope: feedmill.ScopeRead, long: true, handle: s.readChecks},
 		{method: "GET", path: "/data_feeds/{id}/versions", scope: feedmill.ScopeRead, query: paged, handle: s.listVersions},
 		{method: "GET", path: "/data_feeds/{id}/versions/{version}", scope: feedmill.ScopeRead, handle: s.getVersion},

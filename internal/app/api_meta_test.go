@@ -156,6 +156,8 @@ func TestMetaURLOfEveryResponse(t *testing.T) {
 		do("changeColumns", "", `[{"id":"c1","description":"`+name+`"}]`, feed)
 		do("replaceDataFeed", "", `[{"a":2}]`, feed)
 		do("readProfile", "", "", feed)
+		do("readLineage", "", "", feed)
+		do("readChart", "?group=a", "", feed)
 		do("getVersion", "", "", feed, "1")
 		do("changeVersion", "", `{"pinned":true}`, feed, "1")
 		do("restoreVersion", "", "", feed, "1")

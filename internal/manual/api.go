@@ -46,8 +46,8 @@ type groupOf struct {
 var groups = []groupOf{
 	{"Data feeds", "feeds", "Feeds", "listDataFeeds createDataFeed getDataFeed changeDataFeed deleteDataFeed changeColumns creationUrl"},
 	{"Data feeds", "uploads", "Uploads", "previewDataFeed replaceDataFeed"},
-	{"Data feeds", "rows", "Rows and queries", "readDataFeed queryDataFeed readProfile readChanges"},
-	{"Data feeds", "versions", "Versions", "listVersions getVersion changeVersion restoreVersion"},
+	{"Data feeds", "rows", "Rows and queries", "readDataFeed queryDataFeed readProfile readChart readChanges"},
+	{"Data feeds", "versions", "Versions", "readLineage listVersions getVersion changeVersion restoreVersion"},
 	{"Data feeds", "refreshes", "Refreshes", "refreshDataFeed listRefreshes getRefresh cancelRefresh listRejects pauseDataFeed resumeDataFeed"},
 	{"Data feeds", "links", "Links", "listLinks createLink getLink deleteLink readLink"},
 	{"Query builder", "connections", "Connections", "listConnections createConnection getConnection changeConnection deleteConnection testConnection"},

@@ -29,7 +29,7 @@ func (f *filter) during() (Predicate, error) {
 // span is the time [from, to) that a period is.
 func (f *filter) span(p feedmill.Period) (from, to time.Time) {
 	current := startOf(p.Unit, f.now, f.week)
-	next := addUnits(current, p.Unit, 1)
+	next := p.Unit.Add(current, 1)
 	switch f.Op {
 	case feedmill.OpToDate:
 		// Now is part of it: the day where there are days, else the microsecond.
@@ -38,12 +38,12 @@ func (f *filter) span(p feedmill.Period) (from, to time.Time) {
 		}
 		return current, f.now.Add(time.Microsecond)
 	case feedmill.OpLast:
-		from, to = addUnits(current, p.Unit, -p.N), current
+		from, to = p.Unit.Add(current, -p.N), current
 		if p.IncludeCurrent {
 			to = next
 		}
 	case feedmill.OpNext:
-		from, to = next, addUnits(next, p.Unit, p.N)
+		from, to = next, p.Unit.Add(next, p.N)
 		if p.IncludeCurrent {
 			from = current
 		}
@@ -71,23 +71,4 @@ func startOf(unit feedmill.PeriodUnit, t time.Time, week time.Weekday) time.Time
 		month, day = 1, 1
 	}
 	return time.Date(year, month, day, 0, 0, 0, 0, t.Location())
-}
-
-// addUnits is n units after the start of one.
-func addUnits(t time.Time, unit feedmill.PeriodUnit, n int) time.Time {
-	switch unit {
-	case feedmill.UnitMinute:
-		return t.Add(time.Duration(n) * time.Minute)
-	case feedmill.UnitHour:
-		return t.Add(time.Duration(n) * time.Hour)
-	case feedmill.UnitDay:
-		return t.AddDate(0, 0, n)
-	case feedmill.UnitWeek:
-		return t.AddDate(0, 0, 7*n)
-	case feedmill.UnitMonth:
-		return t.AddDate(0, n, 0)
-	case feedmill.UnitQuarter:
-		return t.AddDate(0, 3*n, 0)
-	}
-	return t.AddDate(n, 0, 0)
 }

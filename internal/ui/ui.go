@@ -92,6 +92,8 @@ func (s *Server) routes() {
 
 		"GET /ui/feeds/{id}":            showFeed,
 		"GET /ui/feeds/{id}/profile":    showProfile,
+		"GET /ui/feeds/{id}/chart":      showChart,
+		"GET /ui/feeds/{id}/lineage":    showLineage,
 		"GET /ui/feeds/{id}/heads":      showHeads,
 		"GET /ui/feeds/{id}/refreshes":  showFeedRefreshes,
 		"GET /ui/plan":                  showPlan,

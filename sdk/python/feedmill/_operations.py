@@ -21,6 +21,7 @@ from .types import (
     ChangeSubscriptionBody,
     ChangeVersionBody,
     ChangeWorkspaceBody,
+    Chart,
     Check,
     Checks,
     CloudEvent,
@@ -49,6 +50,7 @@ from .types import (
     GetEventResponse,
     Health,
     Key,
+    Lineage,
     ListEventTypesItem,
     ListEventsItem,
     ListFieldsItem,
@@ -1011,6 +1013,23 @@ class Operations(Transport):
         """Compare two versions: ``GET /data_feeds/{id}/changes``."""
         return self._raw("GET", f"/data_feeds/{_quote(id, safe='')}/changes", {"from": from_, "to": to, "fields": fields, "filter": filter, "sort": sort, "limit": limit, "cursor": cursor, "offset": offset, "count": count, "format": format, "csv": csv, "numbers": numbers}, headers=headers)
 
+    def read_chart(
+        self,
+        id: str,
+        *,
+        group: str,
+        measure: str | None = None,
+        aggregate: Literal['sum', 'avg', 'min', 'max', 'count', 'countDistinct'] | None = None,
+        split: str | None = None,
+        filter: Sequence[str] | None = None,
+        timezone: str | None = None,
+        kind: Literal['bar', 'line', 'area'] | None = None,
+        version: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Chart:
+        """Get a chart of a feed: ``GET /data_feeds/{id}/chart``."""
+        return self._data("GET", f"/data_feeds/{_quote(id, safe='')}/chart", {"group": group, "measure": measure, "aggregate": aggregate, "split": split, "filter": filter, "timezone": timezone, "kind": kind, "version": version}, headers=headers)
+
     def read_checks(
         self,
         id: str,
@@ -1039,6 +1058,15 @@ class Operations(Transport):
     ) -> Response:
         """Read rows: ``GET /data_feeds/{id}/data``."""
         return self._raw("GET", f"/data_feeds/{_quote(id, safe='')}/data", {"fields": fields, "filter": filter, "sort": sort, "limit": limit, "cursor": cursor, "offset": offset, "count": count, "version": version, "format": format, "csv": csv, "numbers": numbers}, headers=headers)
+
+    def read_lineage(
+        self,
+        id: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Lineage:
+        """Get the lineage of a feed: ``GET /data_feeds/{id}/lineage``."""
+        return self._data("GET", f"/data_feeds/{_quote(id, safe='')}/lineage", {}, headers=headers)
 
     def read_link(
         self,

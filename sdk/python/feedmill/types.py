@@ -153,6 +153,37 @@ class ChangeWorkspaceBody(TypedDict):
     quotas: NotRequired[Quotas]
 
 
+class Chart(TypedDict):
+    """An aggregate of the rows of a version for each group of them."""
+
+    aggregate: Literal['sum', 'avg', 'min', 'max', 'count', 'countDistinct']
+    asOf: str
+    format: str | None
+    group: str
+    groups: list[ChartGroupsItem]
+    kind: Literal['bar', 'line', 'area']
+    measure: str | None
+    period: Literal['hour', 'day', 'week', 'month', 'quarter', 'year'] | None
+    rowCount: int
+    series: list[ChartSeriesItem]
+    split: str | None
+    timezone: str
+    total: Any
+    version: int
+
+
+class ChartGroupsItem(TypedDict):
+    incomplete: bool
+    rows: int
+    value: Any
+
+
+class ChartSeriesItem(TypedDict):
+    others: int
+    value: Any
+    values: list[Any]
+
+
 class Check(TypedDict):
     before: int
     check: Literal['minRows', 'maxDrop', 'notNull', 'unique', 'expectEvery']
@@ -624,11 +655,17 @@ class FeedSource2(TypedDict):
 class FeedVersion(TypedDict):
     byteSize: int
     createdAt: str
+    parents: list[FeedVersionParentsItem]
     pinned: bool
     refreshId: str | None
     rowCount: int
     rows: RowChanges | None
     upstream: list[FeedVersionUpstreamItem]
+    version: int
+
+
+class FeedVersionParentsItem(TypedDict):
+    feedId: str
     version: int
 
 
@@ -842,6 +879,36 @@ class Key(TypedDict):
     revokedAt: str | None
     scopes: list[Literal['api:read', 'api:write', 'events:publish', 'admin']]
     workspaceId: str
+
+
+class Lineage(TypedDict):
+    """What a feed is built from, and what is built from it."""
+
+    feeds: list[LineageFeedsItem]
+    reads: list[LineageReadsItem]
+    truncated: bool
+
+
+class LineageFeedsItem(TypedDict):
+    deleted: bool
+    id: str
+    lastError: FeedError | None
+    name: str
+    schedule: Schedule1 | Schedule2 | None
+    stale: bool
+    state: str
+    step: int
+    type: str
+    updatedAt: str | None
+    version: int
+
+
+class LineageReadsItem(TypedDict):
+    behind: int
+    read: str
+    reader: str
+    use: Literal['view', 'join', 'each']
+    version: int | None
 
 
 class ListEventTypesItem(TypedDict):

@@ -301,6 +301,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/data_feeds/{id}/chart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a chart of a feed
+         * @description Scope `api:read`. Aggregates the rows of a version for each value of a column, or for each period of a date or timestamp.
+         *
+         *     - Periods without rows are groups too. Their sum and their counts are 0, their average, minimum and maximum null. Rows without a value of the group column are the last group.
+         *     - Groups of texts and booleans are sorted by their aggregate, the greatest first. All other groups are sorted by their values.
+         *     - `split` makes a series for each of the 8 values with the greatest sum, or with the most rows if the aggregate is not a sum. One more series has the other values. It is aggregated over their rows.
+         *     - `Accept: image/svg+xml` returns a picture of up to 400 groups.
+         *
+         *     The maximum is 10,000 groups.
+         */
+        get: operations["readChart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/data_feeds/{id}/checks": {
         parameters: {
             query?: never;
@@ -378,6 +405,26 @@ export interface paths {
          *     409 `concurrent-upload`.
          */
         put: operations["replaceDataFeed"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data_feeds/{id}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the lineage of a feed
+         * @description Scope `api:read`. Returns what the feed is built from, and what is built from it, in any number of steps. The nearest feeds come first. The maximum is 500 feeds.
+         */
+        get: operations["readLineage"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1888,6 +1935,46 @@ export interface components {
          * @enum {string}
          */
         BreakerState: "closed" | "open" | "halfOpen" | "unknown";
+        /** @description An aggregate of the rows of a version for each group of them. */
+        Chart: {
+            /** @enum {string} */
+            aggregate: "sum" | "avg" | "min" | "max" | "count" | "countDistinct";
+            /** @description When the version was created. */
+            asOf: components["schemas"]["Timestamp"];
+            /** @description The format of the values: `percent`, an ISO 4217 code or null. */
+            format: string | null;
+            /** @description The column that forms the groups. */
+            group: string;
+            groups: {
+                /** @description The period had not ended when the version was created. */
+                incomplete: boolean;
+                rows: number;
+                /** @description The value of the group */
+                value: unknown;
+            }[];
+            /** @enum {string} */
+            kind: "bar" | "line" | "area";
+            /** @description The column that is aggregated. Null if rows are counted. */
+            measure: string | null;
+            /** @description The period of the groups. Null if each value is a group. */
+            period: ("hour" | "day" | "week" | "month" | "quarter" | "year") | null;
+            /** @description The number of rows that match the filters. */
+            rowCount: number;
+            series: {
+                /** @description The number of values that share the series. 0 if the series has one value. */
+                others: number;
+                /** @description The value of the split column. */
+                value: unknown;
+                /** @description A value for each group. */
+                values: unknown[];
+            }[];
+            /** @description The column that forms the series. Null if there is one series. */
+            split: string | null;
+            timezone: string;
+            /** @description The aggregate of all these rows. */
+            total: unknown;
+            version: number;
+        };
         Check: {
             /** @description The number of rows of the previous version, for `maxDrop`. 0 if there is none. */
             before: number;
@@ -2268,13 +2355,21 @@ export interface components {
             /** @description The size of its files in bytes. Versions share files, so several versions together can use less. */
             byteSize: number;
             createdAt: components["schemas"]["Timestamp"];
+            /** @description The versions of other feeds that this version was built from. Empty if there are none, and for versions of earlier releases. */
+            parents: {
+                feedId: string;
+                version: number;
+            }[];
             pinned: boolean;
             /** @description The refresh that created the version. */
             refreshId: string | null;
             rowCount: number;
             /** @description The changes from the previous version. Null if the rows have no key. */
             rows: components["schemas"]["RowChanges"] | null;
-            /** @description The versions of other feeds that this version was built from. Empty if there are none, and for versions of earlier releases. */
+            /**
+             * @deprecated
+             * @description The same versions as `parents`, as earlier releases had them.
+             */
             upstream: {
                 id: string;
                 version: number;
@@ -2383,6 +2478,41 @@ export interface components {
             revokedAt: components["schemas"]["Timestamp"] | null;
             scopes: components["schemas"]["Scope"][];
             workspaceId: string;
+        };
+        /** @description What a feed is built from, and what is built from it. */
+        Lineage: {
+            feeds: {
+                /** @description The feed was deleted. Its other members are empty. */
+                deleted: boolean;
+                id: string;
+                lastError: components["schemas"]["FeedError"] | null;
+                name: string;
+                schedule: components["schemas"]["Schedule"] | null;
+                stale: boolean;
+                state: string;
+                /** @description The number of reads between this feed and the one of the path: negative upstream, positive downstream, 0 for the feed itself. */
+                step: number;
+                type: string;
+                updatedAt: components["schemas"]["Timestamp"] | null;
+                version: number;
+            }[];
+            reads: {
+                /** @description The number of versions since then. */
+                behind: number;
+                /** @description The feed whose rows are read. */
+                read: string;
+                /** @description The feed that reads. */
+                reader: string;
+                /**
+                 * @description How the rows are used: as the first view of a query, as a joined view, or for one request each.
+                 * @enum {string}
+                 */
+                use: "view" | "join" | "each";
+                /** @description The version that was read. Null if nothing was read yet. */
+                version: number | null;
+            }[];
+            /** @description The lineage has more than 500 feeds. */
+            truncated: boolean;
         };
         Listener: {
             createdAt: components["schemas"]["Timestamp"];
@@ -5348,6 +5478,58 @@ export interface operations {
             };
         };
     };
+    readChart: {
+        parameters: {
+            query: {
+                /**
+                 * @description The column that forms the groups. For a date or timestamp, `:` and a period can follow: `hour`, `day`, `week`, `month`, `quarter` or `year`, such as `created_at:month`. Weeks start on Monday.
+                 *     Quote a name that contains a colon as in CSV.
+                 * @example date:month
+                 */
+                group: string;
+                /** @description The column to aggregate. Without it, rows are counted. */
+                measure?: string;
+                /** @description How the values of a group are combined. Default is `sum` for numbers and `count` for all others. Only `count` and `countDistinct` apply to columns that are not numbers. */
+                aggregate?: "sum" | "avg" | "min" | "max" | "count" | "countDistinct";
+                /** @description The column that forms the series. */
+                split?: string;
+                /** @description A condition as in `GET …/data`. You can repeat the parameter; a row must meet all conditions. */
+                filter?: string[];
+                /** @description The IANA time zone of periods and of relative filters. Default is UTC. */
+                timezone?: string;
+                /** @description How a picture is drawn. Areas and split bars stand on each other. */
+                kind?: "bar" | "line" | "area";
+                /** @description The number of a version. By default, the last 10 versions and all versions of the last 7 days are kept. */
+                version?: components["parameters"]["versionNumber"];
+            };
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chart. */
+            200: {
+                headers: {
+                    /** @description `Accept`. */
+                    Vary?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chart"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                    "image/svg+xml": string;
+                };
+            };
+        };
+    };
     readChecks: {
         parameters: {
             query?: never;
@@ -5626,6 +5808,34 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["DataFeed"];
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+        };
+    };
+    readLineage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own ID for this request. The response and the log contain it. */
+                "X-Request-Id"?: components["parameters"]["requestId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lineage. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Lineage"];
                         meta: components["schemas"]["Meta"];
                     };
                 };
