@@ -26,7 +26,7 @@ func TestColdReads(t *testing.T) {
 	s3, folder := s3test.New(t), t.TempDir()
 	env := append(append(onPostgres(pgtest.New(t)), onLoopback...), "FEEDMILL_BLOB_URL="+s3.URL("cold"), "FEEDMILL_BLOB_ACCESS_KEY="+s3.AccessKey, "FEEDMILL_BLOB_SECRET_KEY="+s3.SecretKey)
 	one := replicaIn(t, filepath.Join(folder, "one"), env)
-	rows, share := longOr(700_000, 25_000_000), longOr(4.0, 50.0)
+	rows, share := longOr(700_000, 8_000_000), longOr(4.0, 50.0)
 	var feeds [2]string
 	for i := range feeds {
 		made, err := one.client(sharedFirstKey).CreateDataFeed(t.Context(), client.Upload{Data: manyRows(rows, i), Format: "csv"})

@@ -34,6 +34,8 @@ const (
 	stallTime = time.Minute
 	// tries is how often a request is sent that fails for a reason that can pass.
 	tries = 3
+	// maxExtracts is how many extracts are made at a time, because their ranges are held in memory.
+	maxExtracts = 2
 	// sumKey is the metadata of an object with its SHA-256.
 	sumKey = "Sha256"
 	// ownerName is the name of the object with the id of the store that the files belong to.
@@ -67,6 +69,8 @@ type Bucket struct {
 	client *minio.Client
 	at     Location
 	cache  *cache
+	// extracts has one for each extract that is being made.
+	extracts chan struct{}
 	// owner is the claim that the bucket must hold before anything is written or deleted.
 	owner   atomic.Pointer[string]
 	claimed atomic.Bool
@@ -99,7 +103,7 @@ func OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bucket: %w", errors.Join(err, cached.folder.Close()))
 	}
-	return &Bucket{client: client, at: o.Location, cache: cached}, nil
+	return &Bucket{client: client, at: o.Location, cache: cached, extracts: make(chan struct{}, maxExtracts)}, nil
 }
 
 func (o BucketOptions) credentials() *credentials.Credentials {
@@ -207,7 +211,7 @@ func (b *Bucket) lease(e *entry, file *os.File) feedmill.FileLease {
 
 // Extract leases a file that is made of ranges of a blob and cached under a key. Concurrent callers
 // share it. ok is false if the whole blob is cached. A restart removes extracts.
-func (b *Bucket) Extract(ctx context.Context, name, key string, make func(ctx context.Context, from io.ReaderAt, to io.Writer) error) (lease feedmill.FileLease, ok bool, err error) {
+func (b *Bucket) Extract(ctx context.Context, name, key string, write func(ctx context.Context, from io.ReaderAt, to io.Writer) error) (lease feedmill.FileLease, ok bool, err error) {
 	if err := check(name); err != nil {
 		return lease, false, err
 	}
@@ -215,7 +219,9 @@ func (b *Bucket) Extract(ctx context.Context, name, key string, make func(ctx co
 		return lease, false, nil
 	}
 	e, file, err := b.acquireBy(ctx, name+"."+key, func(ctx context.Context, to io.Writer) error {
-		return make(ctx, rangeReader(func(p []byte, offset int64) (int, error) { return b.readRange(ctx, name, p, offset) }), to)
+		b.extracts <- struct{}{}
+		defer func() { <-b.extracts }()
+		return write(ctx, rangeReader(func(p []byte, offset int64) (int, error) { return b.readRange(ctx, name, p, offset) }), to)
 	})
 	if err != nil {
 		return lease, false, fmt.Errorf("extract from blob: %w", err)

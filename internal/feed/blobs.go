@@ -30,7 +30,7 @@ type Files interface {
 	Lease(ctx context.Context, name string) (feedmill.FileLease, error)
 	// Extract leases a file that is made of ranges of a blob, if the blob is not on the local disk.
 	// The file is kept under a key, and made by a function that writes it.
-	Extract(ctx context.Context, name, key string, make func(ctx context.Context, from io.ReaderAt, to io.Writer) error) (lease feedmill.FileLease, ok bool, err error)
+	Extract(ctx context.Context, name, key string, write func(ctx context.Context, from io.ReaderAt, to io.Writer) error) (lease feedmill.FileLease, ok bool, err error)
 	// Begin begins a blob that can be read while it is written. It must be
 	// closed.
 	Begin(name string) (Draft, error)

@@ -126,17 +126,22 @@ func (v *VerifiedFiles) Lease(ctx context.Context, name string) (feedmill.FileLe
 // LeaseHead leases an extract of a Parquet file; see [lake.Blobs]. Each range is verified before it is
 // used, so that the extract needs no verification.
 func (v *VerifiedFiles) LeaseHead(ctx context.Context, name string, size int64, columns []int, rows int64) (lease feedmill.FileLease, ok bool, err error) {
-	of, err := v.sums.StoredFile(ctx, name)
-	if err != nil || of.Sums == (feedmill.FileSums{}) {
-		return lease, false, nil // whoever reads the whole file finds out why
-	}
-	lease, ok, err = v.Files.Extract(ctx, name, headKey(columns, rows), func(_ context.Context, from io.ReaderAt, to io.Writer) error {
+	lease, ok, err = v.Files.Extract(ctx, name, headKey(columns, rows), func(ctx context.Context, from io.ReaderAt, to io.Writer) error {
+		of, err := v.sums.StoredFile(ctx, name)
+		if err != nil || of.Sums == (feedmill.FileSums{}) {
+			return parquet.ErrNoExtract // whoever reads the whole file finds out why
+		}
 		return parquet.Extract(from, size, of.Sums, columns, rows, to)
 	})
-	if errors.Is(err, parquet.ErrNoExtract) {
+	switch {
+	case errors.Is(err, parquet.ErrNoExtract):
 		return lease, false, nil
+	case errors.Is(err, parquet.ErrDamaged):
+		if of, failure := v.sums.StoredFile(ctx, name); failure == nil {
+			err = v.damage(of, err)
+		}
 	}
-	return lease, ok, v.damage(of, err)
+	return lease, ok, err
 }
 
 // headKey names an extract.

@@ -12,10 +12,15 @@ import (
 	"github.com/feedmill/feedmill/internal/lake/parquet"
 )
 
-// Blobs is where versions are kept.
-type Blobs interface {
+// Store keeps the files of versions that are written.
+type Store interface {
 	// Put writes a blob, whole or not at all.
 	Put(ctx context.Context, name string, write func(io.Writer) error) error
+}
+
+// Blobs is where versions are kept.
+type Blobs interface {
+	Store
 	// Lease finds the file of a blob and keeps it there until it is released.
 	Lease(ctx context.Context, name string) (feedmill.FileLease, error)
 	// LeaseHead leases an extract of a Parquet file of some size with at least so many of its
@@ -45,7 +50,7 @@ type Version struct {
 
 // Write writes a table as a version of one file. If the table ends with an error,
 // nothing is kept.
-func Write(ctx context.Context, blobs Blobs, name string, table feedmill.TypedTable) (Version, error) {
+func Write(ctx context.Context, blobs Store, name string, table feedmill.TypedTable) (Version, error) {
 	file, err := writeFile(ctx, blobs, name, table)
 	if err != nil {
 		return Version{}, fmt.Errorf("write version: %w", err)
@@ -63,7 +68,7 @@ func versionOf(name string, columns []feedmill.Column, files []feedmill.VersionF
 	return v
 }
 
-func writeFile(ctx context.Context, blobs Blobs, name string, table feedmill.TypedTable) (feedmill.VersionFile, error) {
+func writeFile(ctx context.Context, blobs Store, name string, table feedmill.TypedTable) (feedmill.VersionFile, error) {
 	file := feedmill.VersionFile{Name: name}
 	sum := newSummer(table.Columns)
 	err := blobs.Put(ctx, name, func(w io.Writer) error {

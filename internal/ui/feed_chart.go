@@ -95,7 +95,7 @@ func (p *chartPage) read(q url.Values) {
 	if p.Column == "" {
 		p.Column = firstOf(columns, columnar.TypeTimestamp, columnar.TypeDate, columnar.TypeText, columnar.TypeBoolean, columnar.TypeInteger)
 	}
-	group := typeOf(p.Head.Columns, p.Column)
+	group := columnType(p.Head.Columns, p.Column)
 	switch group {
 	case columnar.TypeTimestamp:
 		p.Periods = chartPeriods
@@ -118,7 +118,7 @@ func (p *chartPage) read(q url.Values) {
 		p.Asked.Split = ""
 	}
 	p.Aggregates = chartAggregates[4:]
-	if numeric(string(typeOf(p.Head.Columns, p.Asked.Measure))) {
+	if numeric(string(columnType(p.Head.Columns, p.Asked.Measure))) {
 		p.Aggregates = chartAggregates
 	}
 	if p.Asked.Measure == "" {
@@ -161,7 +161,7 @@ func firstOf(columns []feedmill.Column, types ...columnar.Type) string {
 	return ""
 }
 
-func typeOf(columns []feedmill.Column, name string) columnar.Type {
+func columnType(columns []feedmill.Column, name string) columnar.Type {
 	at := slices.IndexFunc(columns, func(c feedmill.Column) bool { return c.Name == name })
 	if at < 0 {
 		return ""

@@ -99,7 +99,7 @@ func (p *portal) endpoints(status int, form *portalForm) error {
 			return err
 		}
 		page.Delivered += stats.Delivered
-		page.Endpoints = append(page.Endpoints, portalEndpoint{w, nameOf(w.Subscription), adviceFor(w.Words.Why), hourBars(stats, time.Now())})
+		page.Endpoints = append(page.Endpoints, portalEndpoint{w, nameOf(w.Subscription), adviceFor(w.Words.Why), attemptBars(stats, time.Now())})
 		p.api.PageSize = portalDeliveriesShown
 		n := 0
 		for d, err := range p.api.Deliveries(p.r.Context(), w.ID, client.DeliveryQuery{}) {
@@ -145,9 +145,9 @@ func adviceFor(why string) string {
 	return "The endpoint did not respond. Check that it is running and reachable."
 }
 
-// hourBars draws a bar for each of the last 24 hours, with the share of its attempts that
+// attemptBars draws a bar for each of the last 24 hours, with the share of its attempts that
 // failed from below. An hour without attempts is a stub.
-func hourBars(s client.SubscriptionStats, now time.Time) template.HTML {
+func attemptBars(s client.SubscriptionStats, now time.Time) template.HTML {
 	const hours, pitch, high = 24, 4, 16
 	var delivered, failed [hours]int64
 	first := now.Truncate(time.Hour).Add(-(hours - 1) * time.Hour)
@@ -257,7 +257,7 @@ func (p *portal) endpoint(status int, form *portalForm, ping *client.Ping) error
 	if page.Stats, err = p.api.SubscriptionStats(ctx, s.ID, time.Time{}); err != nil {
 		return err
 	}
-	page.portalEndpoint = portalEndpoint{w, nameOf(s), adviceFor(w.Words.Why), hourBars(page.Stats, time.Now())}
+	page.portalEndpoint = portalEndpoint{w, nameOf(s), adviceFor(w.Words.Why), attemptBars(page.Stats, time.Now())}
 	counts, err := p.api.CountDeliveries(ctx, s.ID, client.DeliveryQuery{})
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func TestHourBars(t *testing.T) {
 		return client.StatsBucket{From: now.Add(-before), DeliveryCount: client.DeliveryCount{Delivered: delivered, Failed: failed}}
 	}
 	stats := client.SubscriptionStats{Buckets: []client.StatsBucket{bucket(25*time.Hour, 1000, 0), bucket(52*time.Minute, 41, 22), bucket(22*time.Hour, 4, 0)}}
-	got := string(hourBars(stats, now))
+	got := string(attemptBars(stats, now))
 	for part, n := range map[string]int{"<g>": 24, `class="none"`: 22, `class="bad"`: 1, "18:00 to 19:00 UTC: 41 delivered, 22 failed": 1, "20:00 to 21:00 UTC: 4 delivered, 0 failed": 1, "1000": 0} {
 		if strings.Count(got, part) != n {
 			t.Errorf("%q is there %d times, not %d: %s", part, strings.Count(got, part), n, got)

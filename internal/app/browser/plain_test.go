@@ -167,8 +167,8 @@ func TestWithoutScripts(t *testing.T) {
 		"/ui/feeds/" + f.ID + "/refreshes/" + f.LastRefresh.ID: "rows in",
 		"/ui/feeds/" + f.ID + "/refreshes/" + f.LastRefresh.ID + "/rejects": "No row was rejected",
 		"/ui/events/publish":                   "metric.created",
-		"/ui/events/catalogue?q=revenue":         "metric.*",
-		"/ui/events/catalogue/metric.created":    "Weekly revenue",
+		"/ui/events/catalogue?q=revenue":       "metric.*",
+		"/ui/events/catalogue/metric.created":  "Weekly revenue",
 		"/ui/subscriptions/" + sub + "/edit":   "metric.*",
 		"/ui/subscriptions/" + sub + "/rotate": "Rotate",
 	} {

@@ -24,7 +24,7 @@ const (
 	// tailGuess is how many bytes at the end of a file are read first. Most footers are shorter.
 	tailGuess = 64 << 10
 	// maxExtract is how many bytes an extract may have, and maxFooter a footer. Both are held in memory.
-	maxExtract, maxFooter = 64 << 20, 16 << 20
+	maxExtract, maxFooter = 32 << 20, 16 << 20
 	// extractShare is which part of a file an extract has at most.
 	extractShare = 4
 )
