@@ -61,7 +61,11 @@ func (s *Server) readRetry(c *call) (ids []feedmill.ID, group *retryGroup, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	if body.Has("deliveryIds") {
+	if len(body.Value.Members) == 0 {
+		body.Fault("deliveryIds", "Send deliveryIds, or subscriptionId to retry a group.")
+		return nil, nil, c.refusal()
+	}
+	if _, listed := body.Get("deliveryIds"); listed {
 		for f, text := range body.Texts("deliveryIds", feedmill.MaxRetriedDeliveries) {
 			if !feedmill.IsID(feedmill.PrefixDelivery, text) {
 				f.Fault("The element must be the id of a delivery, such as dlv_01arz3ndektsv4rrffq69g5fav.")
@@ -75,7 +79,6 @@ func (s *Server) readRetry(c *call) (ids []feedmill.ID, group *retryGroup, err e
 		}
 		return ids, nil, c.finish(body)
 	}
-	body.Know("deliveryIds")
 	group = &retryGroup{}
 	group.Limit = undeliveredStep
 	if f, ok := body.Need("subscriptionId"); ok {
