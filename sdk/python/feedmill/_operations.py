@@ -34,6 +34,7 @@ from .types import (
     CreateLinkBody,
     CreateListenerBody,
     CreateListenerResponse,
+    CreatePortalLinkBody,
     CreateSQLViewBody,
     CreateSessionBody,
     CreateSubscriptionBody,
@@ -66,6 +67,7 @@ from .types import (
     NewEvent,
     NewSubscription,
     Operate,
+    PortalLink,
     PreviewDataFeedResponse,
     PreviewQueryResponse,
     PreviewSubscriptionBody,
@@ -78,7 +80,10 @@ from .types import (
     Reject,
     Replay,
     ReplaySubscriptionBody,
+    RetriedDeliveries,
     RetrySubscriptionResponse,
+    RetryUndeliveredBody1,
+    RetryUndeliveredBody2,
     RotateSecretBody,
     RotateSecretResponse,
     RowQuery,
@@ -90,6 +95,7 @@ from .types import (
     TestListenerBody,
     TestSubscriptionBody,
     TestSubscriptionResponse,
+    UndeliveredGroup,
     WholeRefresh,
     Workspace,
 )
@@ -314,6 +320,18 @@ class Operations(Transport):
         """Create a listener: ``POST /events/listeners``."""
         return self._data("POST", "/events/listeners", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
+    def create_portal_link(
+        self,
+        id: str,
+        body: CreatePortalLinkBody,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> PortalLink:
+        """Create a portal link: ``POST /workspaces/{id}/portal_links``."""
+        return self._data("POST", f"/workspaces/{_quote(id, safe='')}/portal_links", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
+
     def create_session(
         self,
         body: CreateSessionBody,
@@ -414,6 +432,16 @@ class Operations(Transport):
     ) -> None:
         """Delete a listener: ``DELETE /events/listeners/{id}``."""
         self._none("DELETE", f"/events/listeners/{_quote(id, safe='')}", {}, headers=headers)
+
+    def delete_portal_link(
+        self,
+        id: str,
+        ptl: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Delete a portal link: ``DELETE /workspaces/{id}/portal_links/{ptl}``."""
+        self._none("DELETE", f"/workspaces/{_quote(id, safe='')}/portal_links/{_quote(ptl, safe='')}", {}, headers=headers)
 
     def delete_sql_view(
         self,
@@ -533,6 +561,16 @@ class Operations(Transport):
     ) -> Listener:
         """Get a listener: ``GET /events/listeners/{id}``."""
         return self._data("GET", f"/events/listeners/{_quote(id, safe='')}", {}, headers=headers)
+
+    def get_portal_link(
+        self,
+        id: str,
+        ptl: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> PortalLink:
+        """Get a portal link: ``GET /workspaces/{id}/portal_links/{ptl}``."""
+        return self._data("GET", f"/workspaces/{_quote(id, safe='')}/portal_links/{_quote(ptl, safe='')}", {}, headers=headers)
 
     def get_problem_type(
         self,
@@ -757,6 +795,17 @@ class Operations(Transport):
         """List the links of a feed: ``GET /data_feeds/{id}/links``."""
         return self._list("GET", f"/data_feeds/{_quote(id, safe='')}/links", {"limit": limit, "cursor": cursor}, headers=headers)
 
+    def list_portal_links(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[PortalLink]:
+        """List portal links: ``GET /workspaces/{id}/portal_links``."""
+        return self._list("GET", f"/workspaces/{_quote(id, safe='')}/portal_links", {"limit": limit, "cursor": cursor}, headers=headers)
+
     def list_refreshes(
         self,
         id: str,
@@ -815,12 +864,18 @@ class Operations(Transport):
     def list_undelivered(
         self,
         *,
+        group_by: Literal['endpoint', 'error', 'endpoint,error'] | None = None,
+        state: str | None = None,
+        subscription_id: str | None = None,
+        error: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Iterator[Delivery]:
+    ) -> Iterator[Delivery | UndeliveredGroup]:
         """List undelivered deliveries: ``GET /events/undelivered``."""
-        return self._list("GET", "/events/undelivered", {"limit": limit, "cursor": cursor}, headers=headers)
+        return self._list("GET", "/events/undelivered", {"groupBy": group_by, "state": state, "subscriptionId": subscription_id, "error": error, "since": since, "until": until, "limit": limit, "cursor": cursor}, headers=headers)
 
     def list_versions(
         self,
@@ -1208,6 +1263,17 @@ class Operations(Transport):
     ) -> RetrySubscriptionResponse:
         """Retry all waiting deliveries: ``POST /events/subscriptions/{id}/retry``."""
         return self._data("POST", f"/events/subscriptions/{_quote(id, safe='')}/retry", {}, idempotency_key=idempotency_key, headers=headers)
+
+    def retry_undelivered(
+        self,
+        body: RetryUndeliveredBody1 | RetryUndeliveredBody2,
+        *,
+        content_type: str | None = None,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> RetriedDeliveries:
+        """Retry undelivered deliveries: ``POST /events/undelivered/retry``."""
+        return self._data("POST", "/events/undelivered/retry", {}, body=body, content_type=content_type, idempotency_key=idempotency_key, headers=headers)
 
     def revoke_key(
         self,
