@@ -192,7 +192,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/events/deliveries/{id}", portal: ofSubscriptions, scope: feedmill.ScopeRead, handle: s.getDelivery},
 		{method: "POST", path: "/events/deliveries/{id}/retry", portal: ofSubscriptions, scope: feedmill.ScopeWrite, action: "delivery.retry", handle: s.retryDelivery},
 		{method: "GET", path: "/events/undelivered", scope: feedmill.ScopeRead, query: append([]string{"groupBy", "state", "subscriptionId", "error", "since", "until"}, paged...), handle: s.listUndelivered},
-		{method: "POST", path: "/events/undelivered/retry", scope: feedmill.ScopeWrite, action: "delivery.retry", body: smallBody, handle: s.retryUndelivered},
+		{method: "POST", path: "/events/undelivered/retry", scope: feedmill.ScopeWrite, action: "undelivered.retry", body: smallBody, handle: s.retryUndelivered},
 	}...)
 }
 

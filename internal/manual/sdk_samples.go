@@ -44,8 +44,10 @@ func (d *document) arguments(at string, o described) (all []argument) {
 
 // responseKind is none, list for pages, raw for rows and streams, and data for anything else.
 func (d *document) responseKind(o described) string {
-	if strings.HasPrefix(o.OperationID, "list") {
-		return "list"
+	for _, p := range o.Parameters {
+		if strings.HasPrefix(o.OperationID, "list") && (p.Name == "cursor" || strings.HasSuffix(p.Ref, "/cursor")) {
+			return "list"
+		}
 	}
 	for _, status := range []string{"200", "201", "202"} {
 		if a, ok := o.Responses[status]; ok {

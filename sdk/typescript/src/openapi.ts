@@ -314,7 +314,7 @@ export interface paths {
          *
          *     - Periods without rows are groups too. Their sum and their counts are 0, their average, minimum and maximum null. Rows without a value of the group column are the last group.
          *     - Groups of texts and booleans are sorted by their aggregate, the greatest first. All other groups are sorted by their values.
-         *     - `split` makes a series for each of the 8 values with the greatest sum, or with the most rows if the aggregate is not a sum. One more series has the other values. It is aggregated over their rows.
+         *     - `split` makes a series for each of the 8 values with the greatest sum. If the aggregate is not a sum, the 8 values with the most rows are chosen. One more series has the other values; it is aggregated over their rows.
          *     - `Accept: image/svg+xml` returns a picture of up to 400 groups.
          *
          *     The maximum is 10,000 groups.
@@ -1949,7 +1949,7 @@ export interface components {
                 /** @description The period had not ended when the version was created. */
                 incomplete: boolean;
                 rows: number;
-                /** @description The value of the group */
+                /** @description The value of the group, or the start of its period. */
                 value: unknown;
             }[];
             /** @enum {string} */
@@ -2873,7 +2873,7 @@ export interface components {
                     evictedBytes: number;
                     /**
                      * Format: double
-                     * @description The median time until the bucket began to respond
+                     * @description The median time until the bucket began to respond, of the slowest replica. Absent without requests.
                      */
                     p50Ms?: number;
                     /**
