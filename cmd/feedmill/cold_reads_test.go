@@ -48,6 +48,10 @@ func TestColdReads(t *testing.T) {
 		}
 		return text
 	}
+	// The replica that writes the metadata of a table reads the whole file.
+	for _, feed := range feeds {
+		eventually(t, "the table is written", func() bool { return strings.Contains(get(one, feed, 200), `"metadataLocation"`) })
+	}
 	two := replicaIn(t, filepath.Join(folder, "two"), env)
 	page := "/data?limit=100&format=ndjson"
 	want := [2]string{get(one, feeds[0]+page, 200), get(one, feeds[1]+page, 200)}
