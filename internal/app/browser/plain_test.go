@@ -339,6 +339,7 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 
 	operator := plainly(t, server.key)
 	want(operator.see("/ui/operate"), "Replicas and slots")
+	want(operator.see("/ui/operate/replicas"), "Delivery slots")
 	want(operator.see("/ui/workspaces"), "New workspace")
 	want(operator.send("/ui/workspaces", url.Values{"name": {"Made plainly"}}), "Made plainly")
 	short, err := admin().CreateWorkspace(t.Context(), "Short-lived")
