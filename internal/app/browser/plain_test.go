@@ -347,7 +347,6 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 		t.Fatal(err)
 	}
 	want(operator.see("/ui/workspaces/"+short.ID), "Short-lived")
-	want(operator.see("/ui/operate/replicas"), "Replicas and storage")
 	want(operator.send("/ui/workspaces/"+short.ID+"/change", url.Values{"name": {"Short-lived"}, "uploads": {"3"}}), "Saved")
 	want(operator.send("/ui/workspaces/"+short.ID+"/delete", url.Values{"confirm": {"Short-lived"}}), "The server deletes this workspace")
 	me, err := c.Me(t.Context())
