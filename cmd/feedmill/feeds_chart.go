@@ -20,8 +20,10 @@ func newFeedsChart() *cobra.Command {
 	cmd.Flags().StringArrayVar(&q.Filters, "filter", nil, "filter such as total:gt:100 (repeatable)")
 	cmd.Flags().StringVar(&q.Timezone, "timezone", "", "time zone of periods, such as Europe/Paris (default: UTC)")
 	cmd.Flags().Int64Var(&q.Version, "version", 0, "version number (default: the current version)")
-	_ = cmd.MarkFlagRequired("group")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		if q.Group == "" {
+			return usagef("--group is required; set it to a column, or to a column and a period such as created_at:month")
+		}
 		chart, err := c.Chart(ctx, args[0], q)
 		return shown(p, chart, err, (*printer).chart)
 	})
@@ -45,7 +47,7 @@ func (p *printer) chart(chart client.Chart) error {
 		}
 		cells := []cell{name}
 		for _, s := range chart.Series {
-			cells = append(cells, text(string(bytes.Trim(s.Values[i], `"`))))
+			cells = append(cells, orDash(strings.TrimSuffix(string(bytes.Trim(s.Values[i], `"`)), "null")))
 		}
 		t.add(append(cells, count(g.Rows))...)
 	}

@@ -54,7 +54,7 @@ func (s *Server) readChart(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, inSentences(err)
 	}
-	a := jsonAnswer(http.StatusOK, resource{resourceMeta{feedURL(f.ID) + "/chart"}, chart})
+	a := jsonAnswer(http.StatusOK, resource{resourceMeta{feedURL(f.ID) + "/chart?" + c.r.URL.Query().Encode()}, chart})
 	if wantsSVG(c.r.Header.Values("Accept")) {
 		if len(chart.Groups) > picture.MaxGroups {
 			return answer{}, chartTooLarge(fmt.Sprintf("The chart has %d groups; a picture can have at most %d. Choose a longer period or add a filter, or request JSON.", len(chart.Groups), picture.MaxGroups))

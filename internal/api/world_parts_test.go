@@ -91,8 +91,12 @@ func (d *notedDispatcher) UnderWay(feedmill.ID) (ids []feedmill.ID) {
 	return ids
 }
 
-func (d *notedDispatcher) Offer(due []feedmill.DueDelivery) { d.offered = append(d.offered, due...) }
-func (d *notedDispatcher) Wake()                            { d.woken++ }
+func (d *notedDispatcher) Offer(due []feedmill.DueDelivery) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.offered = append(d.offered, due...)
+}
+func (d *notedDispatcher) Wake() { d.woken++ }
 func (d *notedDispatcher) Counts(_ context.Context, id feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error) {
 	return []feedmill.DeliveryCount{{Subscription: id, From: now().UTC().Truncate(feedmill.CountStep), Delivered: 3, First: 2, Failed: 2, Exhausted: 1, Times: feedmill.AnswerTimes{4}}}, nil
 }

@@ -12,7 +12,11 @@ import (
 // TestMetaURLsCanBeRead creates a resource of every kind that the document knows, in two workspaces,
 // and reads each at its meta.url: with its own key, without a secret, and not from the other workspace.
 func TestMetaURLsCanBeRead(t *testing.T) {
-	s := start(t, setup{})
+	folder := t.TempDir()
+	s := start(t, setup{env: []string{"FEEDMILL_DATABASE_DIRS=" + folder}})
+	db := realSQLite(t, folder)
+	db.do(t, "CREATE TABLE orders (id integer)")
+	shop := s.connectTo(t, db, "shop").ID
 	var other made
 	s.send(t, request{method: "POST", path: "/workspaces", body: `{"name":"other"}`}).data(t, &other)
 	stranger := s.newKey(t, other.ID, everyScope...).Key
@@ -25,6 +29,7 @@ func TestMetaURLsCanBeRead(t *testing.T) {
 		"createPortalLink":   `{"access":"read","expiresIn":"1h"%.0s}`,
 		"createListener":     `{"events":["tag.*"],"filters":{"resourceId":"%s"}}`,
 		"createSubscription": `{"url":"https://example.com/%s","events":["tag.*"]}`,
+		"createSQLView":      `{"name":"%s","sql":"SELECT id FROM orders"}`,
 	}
 	var feed struct{ ID string }
 	s.send(t, request{method: "POST", path: "/data_feeds?type=dataUpload", body: `[{"a":1}]`}).data(t, &feed)
@@ -41,6 +46,9 @@ func TestMetaURLsCanBeRead(t *testing.T) {
 			path := strings.ReplaceAll(op.path, "{id}", feed.ID)
 			if op.id == "createPortalLink" {
 				path = strings.ReplaceAll(op.path, "{id}", s.ownWorkspace(t))
+			}
+			if op.id == "createSQLView" {
+				path = strings.ReplaceAll(op.path, "{id}", shop)
 			}
 			if op.id == "createDataFeed" {
 				path += "?type=dataUpload"
@@ -134,7 +142,13 @@ func TestMetaURLOfEveryResponse(t *testing.T) {
 		}
 		return list[0].ID
 	}
+	db := readerOfPostgres(t)
+	db.do(t, "CREATE TABLE orders (id integer)")
+	shop := s.connectTo(t, db, "shop").ID
 	for _, name := range []string{"first", "second"} {
+		do("createSQLView", "", `{"name":"`+name+`","sql":"SELECT id FROM orders"}`, shop)
+		do("changeSQLView", "", `{"sql":"SELECT id FROM orders WHERE id > 0"}`, shop, name)
+		do("getSQLView", "", "", shop, name)
 		workspace := do("createWorkspace", "", `{"name":"`+name+`"}`)
 		do("getWorkspace", "", "", workspace)
 		do("getPortalLink", "", "", workspace, do("createPortalLink", "", `{"access":"write"}`, workspace))

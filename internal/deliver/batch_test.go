@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -89,6 +90,7 @@ func TestBatchesFill(t *testing.T) {
 			}
 			h.publish(100, 1, "")
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			all := slices.Concat(r.arrays...)
 			if slices.Sort(all); len(r.arrays) != 2 || len(r.arrays[0]) != 10 || !slices.Equal(all, append(span(0, 12), 100)) {
 				h.Errorf("ordered %v: the arrays are %v", ordered, r.arrays)
@@ -111,6 +113,7 @@ func TestBatchHeaders(t *testing.T) {
 		sub := h.subscribe(batches(3, time.Second))
 		due := h.publish(0, 4, "")
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if len(r.messages) != 2 {
 			h.Errorf("%v were sent", r.arrays)
 			return
@@ -160,6 +163,7 @@ func TestPoisonInABatch(t *testing.T) {
 			}
 			due := h.publish(0, 60, resource)
 			time.Sleep(10 * time.Minute)
+			synctest.Wait()
 			for i, d := range due {
 				got := h.delivery(d.ID)
 				switch {
@@ -242,6 +246,7 @@ func TestOrderedBatches(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		if h.open() != 0 || failures == 0 {
 			h.Errorf("%d are open after %d arrays and %d failures", h.open(), arrays, failures)
 		}
@@ -265,6 +270,7 @@ func TestLargeBatches(t *testing.T) {
 				h.dispatcher.Offer(h.acceptPayload(fmt.Sprint("r", i), fmt.Sprintf(`{"data":{"n":%d,"x":%q}}`, i, strings.Repeat("x", size))))
 			}
 			time.Sleep(5 * time.Minute)
+			synctest.Wait()
 			all := slices.Sorted(slices.Values(slices.Concat(r.arrays...)))
 			if !slices.Equal(all, span(0, 40)) || h.open() != 0 {
 				h.Errorf("%s: %d are open, sent are %v", name, h.open(), r.arrays)
@@ -287,6 +293,7 @@ func TestFailedTransformationInABatch(t *testing.T) {
 		})
 		due := h.publish(0, 10, "")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		for i, d := range due {
 			got := h.delivery(d.ID)
 			if want := map[bool]feedmill.DeliveryState{true: feedmill.DeliveryExhausted, false: feedmill.DeliveryDelivered}[i%3 == 0]; got.State != want {
@@ -307,12 +314,14 @@ func TestBatchesOfAFailingEndpoint(t *testing.T) {
 		sub := h.subscribe(batches(50, time.Second))
 		h.publish(0, 50, "")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if s := h.subscription(sub); s.Failures != 1 {
 			h.Errorf("an array counts as %d failures", s.Failures)
 		}
 		r.respond = func([]int) feedmill.Result { return answered410 }
 		h.publish(50, 50, "")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if s := h.subscription(sub); s.State != feedmill.SubscriptionDisabled || h.open() != 0 {
 			h.Errorf("the subscription is %s and %d are open", s.State, h.open())
 		}
@@ -329,6 +338,7 @@ func TestBatchesAreWrittenAsOne(t *testing.T) {
 		h.subscribe(settings)
 		h.publish(0, 40, "one")
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if len(r.arrays) == 0 || int(h.store.mostOutcomes.Load()) != len(slices.MaxFunc(r.arrays, func(a, b []int) int { return len(a) - len(b) })) {
 			h.Errorf("%d outcomes are written together, arrays are %v", h.store.mostOutcomes.Load(), r.arrays)
 		}

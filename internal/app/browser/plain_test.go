@@ -158,6 +158,8 @@ func TestWithoutScripts(t *testing.T) {
 		"/ui/audit":                                            "subscription.create",
 		"/ui/start":                                            "From a file to a webhook",
 		"/ui/keyboard":                                         "search this page",
+		"/ui/feeds/" + f.ID + "/chart?view=table":              "Copy link",
+		"/ui/feeds/" + f.ID + "/lineage":                       "Lineage",
 		"/ui/feeds/" + f.ID + "/profile":                       "98765",
 		"/ui/feeds/" + f.ID + "/settings":                      "Delete feed",
 		"/ui/feeds/" + f.ID + "/upload":                        "Upload again",
@@ -348,6 +350,13 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 	}
 	want(operator.see("/ui/workspaces/"+short.ID), "Short-lived")
 	want(operator.send("/ui/workspaces/"+short.ID+"/change", url.Values{"name": {"Short-lived"}, "uploads": {"3"}}), "Saved")
+	want(operator.send("/ui/workspaces/"+short.ID+"/portal", url.Values{"pages": {"subscriptions"}, "access": {"read"}, "expiresIn": {"1h"}}), "/portal/")
+	for link, err := range admin().PortalLinks(t.Context(), short.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(operator.send("/ui/workspaces/"+short.ID+"/portal/"+link.ID+"/revoke", nil), "Revoked")
+	}
 	want(operator.send("/ui/workspaces/"+short.ID+"/delete", url.Values{"confirm": {"Short-lived"}}), "The server deletes this workspace")
 	me, err := c.Me(t.Context())
 	if err != nil {

@@ -78,7 +78,11 @@ func (s Store) DeleteSQLView(ctx context.Context, v feedmill.SQLView, uses func(
 		if _, _, err := s.lockConnection(ctx, tx, v.Workspace, v.Connection); err != nil {
 			return err
 		}
-		err := tx.Each(ctx, func(row Row) error {
+		n, err := tx.Run(ctx, `DELETE FROM sql_views WHERE workspace_id = ?1 AND id = ?2`, v.Workspace, v.ID)
+		if err := orNone(n, err, feedmill.ErrNotFound); err != nil {
+			return err
+		}
+		err = tx.Each(ctx, func(row Row) error {
 			var user feedmill.FeedReference
 			var spec []byte
 			if err := row.Scan(&user.ID, &user.Name, &spec); err != nil {
@@ -95,10 +99,6 @@ func (s Store) DeleteSQLView(ctx context.Context, v feedmill.SQLView, uses func(
 		}
 		if len(users) > 0 {
 			return fmt.Errorf("delete a SQL view that %d feeds use: %w", len(users), feedmill.ErrConflict)
-		}
-		n, err := tx.Run(ctx, `DELETE FROM sql_views WHERE workspace_id = ?1 AND id = ?2`, v.Workspace, v.ID)
-		if err := orNone(n, err, feedmill.ErrNotFound); err != nil {
-			return err
 		}
 		return tx.Send(ctx, Audited(ctx, s.d, v.Workspace, v.ID)...)
 	})
