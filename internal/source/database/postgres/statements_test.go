@@ -74,12 +74,13 @@ func TestSuite(t *testing.T) {
 var (
 	quotedName = regexp.MustCompile(`"(?:[^"]|"")*"`)
 	catalogue  = regexp.MustCompile(`^(?:WITH RECURSIVE below AS .*)?SELECT .*FROM pg_catalog\.pg_(class|attribute) [^;]*$`)
-	begin      = regexp.MustCompile(`^SET default_transaction_read_only = on; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = \d+; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'iso_8601'; SET LOCAL extra_float_digits = 1$`)
+	begin      = regexp.MustCompile(`^SET default_transaction_read_only = on; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = \d+; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'iso_8601'; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on$`)
+	estimate   = regexp.MustCompile(`^(?:EXPLAIN \(FORMAT JSON\) SELECT 1 FROM "(?:[^"]|"")*"\."(?:[^"]|"")*"(?:; |$))+$`)
 )
 
 func intended(sql string) bool {
 	sql, _, _ = strings.Cut(sql, "\nDETAIL:")
 	flat := strings.Join(strings.Fields(sql), " ")
-	return begin.MatchString(flat) || flat == "ROLLBACK" || flat == "SELECT 1" || flat == "-- ping" || catalogue.MatchString(flat) ||
+	return begin.MatchString(flat) || flat == "ROLLBACK" || flat == "SELECT 1" || flat == "-- ping" || catalogue.MatchString(flat) || estimate.MatchString(flat) ||
 		databasetest.IsSelection(sql, quotedName)
 }
