@@ -1,5 +1,7 @@
 package feedmill
 
+import "time"
+
 // MaxLineage is the maximum number of feeds of a lineage.
 const MaxLineage = 500
 
@@ -11,9 +13,17 @@ type Lineage struct {
 	Cut bool
 }
 
-// LineageFeed is a feed of a lineage.
+// LineageFeed is a feed of a lineage. It has no definition and no columns, which can be large.
 type LineageFeed struct {
-	Feed
+	ID        ID
+	Name      string
+	Type      FeedType
+	State     FeedState
+	Stale     bool
+	Version   int64
+	Schedule  Schedule
+	LastError *FeedError
+	UpdatedAt time.Time
 	// Deleted reports that the feed was deleted; only its id is known.
 	Deleted bool
 	// Step is the number of reads between the feed and the one that the lineage is of: negative

@@ -10,7 +10,7 @@ import (
 )
 
 // Chart is an aggregate of the rows of a version, for each group of them. Values are JSON values of
-// the types of their columns; null means that there is no value.
+// the types of their columns. A group without a value has null.
 type Chart struct {
 	Version int64  `json:"version"`
 	Kind    string `json:"kind"`

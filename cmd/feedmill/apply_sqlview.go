@@ -47,5 +47,5 @@ func (a *applier) connectionOf(ctx context.Context, service string) (string, err
 			return c.ID, nil
 		}
 	}
-	return "", fmt.Errorf("serviceName: there is no connection %s", service)
+	return "", fmt.Errorf("serviceName: no connection has the name %s", service)
 }

@@ -147,7 +147,7 @@ func rateText(r *client.RateLimit) string {
 	return fmt.Sprintf("%d/%s", r.Requests, per)
 }
 
-// batchValue is a batch such as 50 (events) or 50/5s; none is no batch.
+// batchValue is a batch such as 50 (events) or 50/5s. The value none turns batches off.
 type batchValue struct{ *client.Batch }
 
 func (v *batchValue) Type() string { return "number[/duration]" }

@@ -49,6 +49,9 @@ func (s *Server) readChart(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if err := c.takeChart(); err != nil {
+		return answer{}, err
+	}
 	r := chartReader{c: c, feeds: s.Feeds, version: v, asked: asked}
 	chart, err := r.read()
 	if err != nil {
@@ -164,7 +167,7 @@ func (a *chartAsked) check(columns []feedmill.Column) error {
 	column := func(parameter, name string) *feedmill.Column {
 		at := slices.IndexFunc(columns, func(c feedmill.Column) bool { return c.Name == name })
 		if name == "" || at < 0 {
-			return nil // the query says that there is no such column
+			return nil // the query reports an unknown column
 		}
 		return &columns[at]
 	}

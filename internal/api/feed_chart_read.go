@@ -68,6 +68,9 @@ func (r *chartReader) read() (client.Chart, error) {
 	if err != nil {
 		return client.Chart{}, err
 	}
+	if repeatedGroup(points) {
+		return client.Chart{}, notFinite("group", r.asked.group)
+	}
 	if chart.Groups, err = r.groups(points); err != nil {
 		return client.Chart{}, err
 	}
@@ -76,6 +79,23 @@ func (r *chartReader) read() (client.Chart, error) {
 		return chart, nil
 	}
 	return chart, r.split(&chart)
+}
+
+// repeatedGroup reports whether two groups look the same. JSON has null for NaN and infinite
+// numbers, so a chart cannot tell them from rows without a value.
+func repeatedGroup(points []chartPoint) bool {
+	seen := make(map[string]bool, len(points))
+	for _, p := range points {
+		if seen[string(p.Group)] {
+			return true
+		}
+		seen[string(p.Group)] = true
+	}
+	return false
+}
+
+func notFinite(parameter, column string) error {
+	return feedmill.Invalid("", feedmill.Fault{Parameter: parameter, Detail: fmt.Sprintf("%s has infinite numbers or NaN, which a chart cannot tell from null; use another column for %s", column, parameter)})
 }
 
 // unused is a name that no column has.
@@ -292,13 +312,22 @@ func (r *chartReader) split(chart *client.Chart) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range greatest {
-		own := slices.DeleteFunc(slices.Clone(points), func(o chartPoint) bool { return !bytes.Equal(o.Split, p.Split) })
-		chart.Series = append(chart.Series, r.series(chart, p.Split, 0, own))
+	bySplit, rows := make(map[string][]chartPoint), int64(0)
+	for _, p := range points {
+		bySplit[string(p.Split)] = append(bySplit[string(p.Split)], p)
+		rows += p.Rows
 	}
-	others, err := r.others(restrict)
-	if err != nil || others == 0 {
+	for _, p := range greatest {
+		chart.Series = append(chart.Series, r.series(chart, p.Split, 0, bySplit[string(p.Split)]))
+	}
+	others, rest, err := r.others(restrict)
+	switch {
+	case err != nil:
 		return err
+	case rows+rest != chart.RowCount || len(bySplit) != len(greatest):
+		return notFinite("split", r.asked.split)
+	case others == 0:
+		return nil
 	}
 	points, err = r.points(restrict(r.query(chartGroup, chartValue, chartRows), true), maxChartGroups)
 	if err != nil {
@@ -320,20 +349,22 @@ func filterValueOf(value json.RawMessage) feedmill.FilterValue {
 	return feedmill.FilterValue{Text: text}
 }
 
-// others counts the values of the split column that have no series of their own. Null is one of them.
-func (r *chartReader) others(restrict func(feedmill.Query, bool) feedmill.Query) (int64, error) {
+// others counts the values of the split column that have no series of their own, and their rows.
+// Null is one of the values.
+func (r *chartReader) others(restrict func(feedmill.Query, bool) feedmill.Query) (values, rows int64, err error) {
 	q := restrict(r.query(chartRows), true)
 	q.Fields = append(q.Fields, feedmill.Field{Name: r.asked.split, Aggregates: []feedmill.NamedAggregate{
 		{Fn: feedmill.AggregateCountDistinct, As: "d"}, {Fn: feedmill.AggregateCount, As: "k"},
 	}})
 	points, err := r.points(q, 1)
 	if err != nil || len(points) == 0 {
-		return 0, err
+		return 0, 0, err
 	}
-	if points[0].Rows > points[0].Known {
-		return points[0].Distinct + 1, nil
+	values, rows = points[0].Distinct, points[0].Rows
+	if rows > points[0].Known {
+		values++
 	}
-	return points[0].Distinct, nil
+	return values, rows, nil
 }
 
 // series has the value of each group. A group without rows has no average and no extremes, and the

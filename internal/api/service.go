@@ -114,7 +114,7 @@ type fieldView struct {
 	Pushdown   []feedmill.FilterOp  `json:"pushdown"`
 	Aggregates []feedmill.Aggregate `json:"aggregates"`
 	PrimaryKey bool                 `json:"primaryKey"`
-	// References is null where there is no foreign key.
+	// References is null for a field without a foreign key.
 	References *client.FieldReference `json:"references"`
 	Samples    []jsontext.Value       `json:"samples"`
 }

@@ -29,6 +29,10 @@ const (
 	// workspaces leave some to a third here, too.
 	maxLists, listsEach = 9, 3
 	listsWaiting        = 256
+	// maxCharts is the number of charts that are computed concurrently, and chartsEach that of one
+	// workspace: each holds up to [maxChartBytes] of results, and several times that decoded.
+	maxCharts, chartsEach = 3, 2
+	chartsWaiting         = 64
 	// maxStreams is how many streams of events may be open, and streamsEach how
 	// many of one workspace: each looks at the store twice a second.
 	maxStreams, streamsEach = 512, 32
@@ -41,13 +45,14 @@ const (
 )
 
 // shares are the places that requests take, by workspace.
-type shares struct{ uploads, bodies, lists, streams, watches, queries *share.Slots }
+type shares struct{ uploads, bodies, lists, charts, streams, watches, queries *share.Slots }
 
 func newShares() shares {
 	return shares{
 		uploads: share.NewSlots(maxUploads, uploadsEach, 0),
 		bodies:  share.NewSlots(maxBodies, bodiesEach, bodiesWaiting),
 		lists:   share.NewSlots(maxLists, listsEach, listsWaiting),
+		charts:  share.NewSlots(maxCharts, chartsEach, chartsWaiting),
 		streams: share.NewSlots(maxStreams, streamsEach, 0),
 		watches: share.NewSlots(maxWatches, watchesEach, 0),
 		queries: share.NewSlots(maxQueries, maxQueries, 0),
@@ -132,6 +137,11 @@ func (c *call) takeBody(bytes int64) error {
 // takeList takes a place for a list of events, until it is fetched.
 func (c *call) takeList() error {
 	return c.take(func() (func(), error) { return c.shares.lists.Take(c.ctx()) }, "lists", listsWaiting)
+}
+
+// takeChart takes a slot for a chart, until the response is sent.
+func (c *call) takeChart() error {
+	return c.take(func() (func(), error) { return c.shares.charts.Take(c.ctx()) }, "charts", chartsWaiting)
 }
 
 // take takes what is given back when the request is answered.

@@ -1,14 +1,20 @@
 package app
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -160,5 +166,32 @@ func TestChartLimits(t *testing.T) {
 				t.Fatalf("%s: %v in %s", kind, err, got.body)
 			}
 		}
+	}
+}
+
+// Infinite numbers and NaN are null in JSON. A chart refuses to mix them up with rows without a value.
+func TestChartOfNumbersThatAreNotFinite(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "y", Type: arrow.BinaryTypes.String}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b.Field(0).(*array.Float64Builder).AppendValues([]float64{1.5, 0, math.NaN(), math.Inf(1)}, []bool{true, false, true, true})
+	b.Field(1).(*array.StringBuilder).AppendValues([]string{"a", "b", "c", "d"}, nil)
+	var data bytes.Buffer
+	w := ipc.NewWriter(&data, ipc.WithSchema(schema))
+	if err := errors.Join(w.Write(b.NewRecordBatch()), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f := s.upload(t, "", "application/vnd.apache.arrow.stream", data.String())
+	for query, parameter := range map[string]string{"group=x": "group", "group=y&split=x": "split"} {
+		got := s.send(t, request{method: "GET", path: "/data_feeds/" + f.ID + "/chart?" + query})
+		if got.status != 400 || !strings.Contains(got.body, `"parameter":"`+parameter+`"`) || !strings.Contains(got.body, "infinite numbers or NaN") {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+	var c shownChart
+	s.send(t, request{method: "GET", path: "/data_feeds/" + f.ID + "/chart?group=y&measure=x"}).data(t, &c)
+	if len(c.Groups) != 4 {
+		t.Errorf("%+v", c)
 	}
 }

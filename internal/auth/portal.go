@@ -66,7 +66,7 @@ func (a *Authenticator) portalSession(ctx context.Context, hash feedmill.KeyHash
 
 // portalOwner returns the workspace of a link that was read, and until when that can be
 // cached. It returns ended if the link, its workspace or the key that created it is gone, or
-// if that key is no longer one of an admin of the default workspace.
+// if that key no longer belongs to an admin of the default workspace.
 func (a *Authenticator) portalOwner(ctx context.Context, l feedmill.PortalLink, read, ended error) (w feedmill.Workspace, until time.Time, err error) {
 	now := time.Now()
 	until = earlier(now.Add(a.ttl), l.ExpiresAt)

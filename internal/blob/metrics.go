@@ -93,7 +93,7 @@ const (
 	outcomeCanceled = "canceled"
 )
 
-// outcomeOf is the outcome of a request. That an object does not exist is no error of the bucket.
+// outcomeOf returns the outcome of a request. A missing object is not an error of the bucket.
 func outcomeOf(response *http.Response, err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):

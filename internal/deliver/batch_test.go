@@ -186,8 +186,8 @@ func TestPoisonInABatch(t *testing.T) {
 	}
 }
 
-// Events of a resource stand in their order, in an array and from one to the next, while
-// those of others go on.
+// Events of one resource keep their order, within an array and from one array to the next. Events of
+// other resources are not delayed.
 func TestOrderedBatches(t *testing.T) {
 	var mu sync.Mutex
 	last, inFlight := make(map[int]int), make(map[int]bool)

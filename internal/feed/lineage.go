@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -11,7 +12,7 @@ import (
 // Lineage finds what a feed is built from, and what is built from it, in however many steps.
 func (f *Feeds) Lineage(ctx context.Context, of feedmill.Feed) (feedmill.Lineage, error) {
 	w := lineageWalk{feeds: f, workspace: of.Workspace, steps: map[feedmill.ID]int{of.ID: 0}}
-	w.lineage.Feeds = []feedmill.LineageFeed{{Feed: of}}
+	w.add(of, false)
 	up := func(ctx context.Context, id feedmill.ID) ([]feedmill.ID, error) {
 		return f.Store.FeedParents(ctx, of.Workspace, id)
 	}
@@ -28,7 +29,7 @@ func (f *Feeds) Lineage(ctx context.Context, of feedmill.Feed) (feedmill.Lineage
 	if err := w.walk(ctx, of.ID, 1, down); err != nil {
 		return feedmill.Lineage{}, err
 	}
-	w.read()
+	w.finish()
 	return w.lineage, nil
 }
 
@@ -62,40 +63,55 @@ func (w *lineageWalk) walk(ctx context.Context, from feedmill.ID, direction int,
 			}
 			w.steps[id] = w.steps[next[0]] + direction
 			feed.ID = id
-			w.lineage.Feeds = append(w.lineage.Feeds, feedmill.LineageFeed{Feed: feed, Deleted: err != nil, Step: w.steps[id]})
+			w.add(feed, err != nil)
 			next = append(next, id)
 		}
 	}
 	return nil
 }
 
-// read adds the reads between the feeds that were found.
-func (w *lineageWalk) read() {
+// add adds a feed and what it reads.
+func (w *lineageWalk) add(f feedmill.Feed, deleted bool) {
+	n := feedmill.LineageFeed{
+		ID: f.ID, Name: f.Name, Type: f.Type, State: f.State, Stale: f.Stale, Version: f.Version, Schedule: f.Schedule, UpdatedAt: f.UpdatedAt,
+		Deleted: deleted, Step: w.steps[f.ID],
+	}
+	if f.LastError != nil {
+		short := *f.LastError
+		short.Source = nil // the response of the source is on the feed itself
+		n.LastError = &short
+	}
+	w.lineage.Feeds = append(w.lineage.Feeds, n)
+	kind, err := w.feeds.source(f.Type)
+	if deleted || err != nil {
+		return // a deleted feed and an upload read nothing
+	}
+	upstream := kind.Upstream(f.Position)
+	for _, p := range kind.Parents(f.Spec) {
+		r := feedmill.LineageRead{Reader: f.ID, Read: p.ID, Use: useOf(p.Pointer)}
+		for _, u := range upstream {
+			if u.ID == p.ID || u.ID == "" && u.Version > 0 { // the first releases did not keep the id
+				r.Version = u.Version
+			}
+		}
+		w.lineage.Reads = append(w.lineage.Reads, r)
+	}
+}
+
+// finish drops the reads of feeds that are not part of the lineage, and counts the versions since
+// each read.
+func (w *lineageWalk) finish() {
 	current := make(map[feedmill.ID]int64, len(w.lineage.Feeds))
 	for _, f := range w.lineage.Feeds {
 		current[f.ID] = f.Version
 	}
-	for _, f := range w.lineage.Feeds {
-		kind, err := w.feeds.source(f.Type)
-		if f.Deleted || err != nil {
-			continue // a deleted feed and an upload read nothing
-		}
-		upstream := kind.Upstream(f.Position)
-		for _, p := range kind.Parents(f.Spec) {
-			version, found := current[p.ID]
-			if !found {
-				continue
-			}
-			r := feedmill.LineageRead{Reader: f.ID, Read: p.ID, Use: useOf(p.Pointer)}
-			for _, u := range upstream {
-				if u.ID == p.ID || u.ID == "" && u.Version > 0 { // the first releases did not keep the id
-					r.Version = u.Version
-				}
-			}
-			if r.Version > 0 {
-				r.Behind = max(version-r.Version, 0)
-			}
-			w.lineage.Reads = append(w.lineage.Reads, r)
+	w.lineage.Reads = slices.DeleteFunc(w.lineage.Reads, func(r feedmill.LineageRead) bool {
+		_, found := current[r.Read]
+		return !found
+	})
+	for i := range w.lineage.Reads {
+		if r := &w.lineage.Reads[i]; r.Version > 0 {
+			r.Behind = max(current[r.Read]-r.Version, 0)
 		}
 	}
 }

@@ -79,11 +79,11 @@ func digits(value, step float64) string {
 	for s := step; decimals < 9 && math.Abs(s-math.Round(s)) > 1e-6; s *= 10 {
 		decimals++
 	}
-	return grouped(strconv.FormatFloat(value, 'f', decimals, 64))
+	return Grouped(strconv.FormatFloat(value, 'f', decimals, 64))
 }
 
-// grouped sets the thousands of a number apart, as all pages do.
-func grouped(text string) string {
+// Grouped separates the thousands of a number, as all pages do.
+func Grouped(text string) string {
 	whole, fraction, decimal := strings.Cut(text, ".")
 	sign := ""
 	if rest, negative := strings.CutPrefix(whole, "-"); negative {

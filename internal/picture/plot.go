@@ -79,7 +79,7 @@ func (p *Plot) SeriesName(i int) string {
 	case s.Others == 1:
 		return "1 other"
 	case s.Others > 1:
-		return grouped(strconv.FormatInt(s.Others, 10)) + " others"
+		return Grouped(strconv.FormatInt(s.Others, 10)) + " others"
 	}
 	return p.valueName(s.Value)
 }

@@ -190,13 +190,15 @@ func (p *chartPage) ask(v *visit, chosen bool) (client.Chart, error) {
 // Kind is how the chart is drawn.
 func (p chartPage) Kind() string { return cmp.Or(p.Asked.Kind, picture.Kinds[0]) }
 
-// With is the page with another value of a parameter.
+// With is the page with another value of a parameter; an empty value removes the parameter.
 func (p chartPage) With(name, value string) string {
 	q := p.Asked.Values()
 	if p.AsTable && !p.Refused {
 		q.Set("view", "table")
 	}
-	q.Set(name, value)
+	if q.Set(name, value); value == "" {
+		q.Del(name)
+	}
 	return feedPagePath(p.Head.ID) + "/chart?" + q.Encode()
 }
 
@@ -281,18 +283,7 @@ func roundedRat(n *big.Rat) string {
 	if n.IsInt() {
 		text = n.FloatString(0)
 	}
-	whole, fraction, decimal := strings.Cut(text, ".")
-	sign := ""
-	if rest, negative := strings.CutPrefix(whole, "-"); negative {
-		sign, whole = "−", rest
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + thin + whole[i:]
-	}
-	if decimal {
-		whole += "." + fraction
-	}
-	return sign + whole
+	return picture.Grouped(text)
 }
 
 // Unit is what follows a value: a currency.

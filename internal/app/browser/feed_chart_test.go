@@ -71,6 +71,8 @@ func TestChart(t *testing.T) {
 	b.visit("/ui/feeds/" + many.ID + "/chart?filter=n:lt:0")
 	b.sees("No rows match these filters.")
 	b.wait(`document.querySelectorAll('.chart-scale text').length > 0`)
+	b.do(chromedp.Click(".chart-none a"))
+	b.sees("401 of 401 rows")
 	b.visit("/ui/feeds/" + many.ID + "/chart?filter=nope:lt:0")
 	b.sees(`There is no column "nope"`)
 }

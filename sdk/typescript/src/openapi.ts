@@ -317,6 +317,8 @@ export interface paths {
          *     - `split` makes a series for each of the 8 values with the greatest sum. If the aggregate is not a sum, the 8 values with the most rows are chosen. One more series has the other values; it is aggregated over their rows.
          *     - `Accept: image/svg+xml` returns a picture of up to 400 groups.
          *
+         *     - A sum or an average that is not a finite number is null. A column with infinite numbers or NaN cannot form groups or series if a chart could not tell them from null; the request then returns 400.
+         *
          *     The maximum is 10,000 groups.
          */
         get: operations["readChart"];
